@@ -1,0 +1,84 @@
+"""Every exception that Suture raises, named by whose fault it is.
+
+    SutureError
+    ├── UsageError            the caller asked for something that does not exist or does not fit
+    │   ├── UnknownFormatError    a format name that no adapter has, or messages of no known format
+    │   └── PolicyError           a policy argument with a value that it does not take
+    ├── InputError            the messages are not what a message list can be; says what was expected at which path
+    └── SessionError          a session file that cannot be read, written or understood
+        └── ChangedFileError      the file changed between reading and writing; nothing was written
+
+Each class holds its facts in attributes and makes its sentence from them.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ChangedFileError",
+    "InputError",
+    "PolicyError",
+    "SessionError",
+    "SutureError",
+    "UnknownFormatError",
+    "UsageError",
+]
+
+
+class SutureError(Exception):
+    """The root of all of Suture's exceptions."""
+
+
+class UsageError(SutureError):
+    """The caller asked for something that does not exist or does not fit."""
+
+
+class UnknownFormatError(UsageError):
+    """No adapter has this name, or no format fits these messages."""
+
+    def __init__(self, name: str | None, known: tuple[str, ...], hint: str = "") -> None:
+        """`name` is what was asked for (None: detection failed), `known` what could have been."""
+        self.name = name
+        self.known = known
+        self.hint = hint
+        asked = "the format of these messages is not recognised" if name is None else f"unknown format {name!r}"
+        super().__init__(f"{asked}; expected one of {', '.join(known)}{'; ' + hint if hint else ''}")
+
+
+class PolicyError(UsageError):
+    """A policy argument with a value that it does not take."""
+
+    def __init__(self, argument: str, value: object, expected: tuple[str, ...]) -> None:
+        """`argument` is the parameter's name, `expected` the values that it takes."""
+        self.argument = argument
+        self.value = value
+        self.expected = expected
+        super().__init__(f"{argument}={value!r}: expected one of {', '.join(map(repr, expected))}")
+
+
+class InputError(SutureError):
+    """The messages are not what a message list can be."""
+
+    def __init__(self, path: str, expected: str, got: object) -> None:
+        """`path` says where (`messages[3].role`), `expected` what should be there, `got` what is."""
+        self.path = path
+        self.expected = expected
+        self.got = type(got).__name__ if not isinstance(got, str) else got
+        super().__init__(f"{path}: expected {expected}, got {self.got}")
+
+
+class SessionError(SutureError):
+    """A session file that cannot be read, written or understood."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        """`path` is the file, `problem` one sentence."""
+        self.path = path
+        self.problem = problem
+        super().__init__(f"{path}: {problem}")
+
+
+class ChangedFileError(SessionError):
+    """The file changed between reading and writing; nothing was written."""
+
+    def __init__(self, path: str) -> None:
+        """`path` is the file that changed."""
+        super().__init__(path, "the file changed since it was read; nothing was written. Stop the agent and run again")
