@@ -1,0 +1,1 @@
+"""Suture's tests: the mirror of `src/suture`, the judges (`oracles`) and the data (`cases`)."""
