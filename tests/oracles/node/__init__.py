@@ -1,8 +1,8 @@
 """The npm package `ai`, run by Node, as the judge of `ai_sdk_ui`.
 
 It is installed on first use, beside this file, in a folder that git ignores. Where Node or npm is missing, or nothing
-can be installed, `available()` is false and `missing()` says why; `require()` then skips a test, with a warning, so that
-a run without this judge does not look like one with it.
+can be installed, `available()` is false and `missing()` says why; `require()` then skips a test, with a warning, so
+that a run without this judge does not look like one with it.
 """
 
 from __future__ import annotations
