@@ -1,0 +1,263 @@
+"""`check` and `repair`: a fast look at the whole history, then decode, mend and encode what is broken.
+
+A healthy history costs the look and comes back as the same object. In a broken one only the stretches around the
+damage are rebuilt; everything else is passed on, object by object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from suture.errors import InputError, PolicyError, UnknownFormatError
+from suture.repair.bench import Bench
+from suture.repair.engine import mend
+from suture.repair.report import Finding, Repaired
+from suture.repair.rules import CODES
+from suture.transcript import Message, Part, ToolPart
+from suture.wire import ADAPTERS, PROFILES, resolve
+from suture.wire.base import Adapter
+
+__all__ = ["check", "detect", "repair"]
+
+OpenCalls = Literal["settle", "keep"]
+Orphans = Literal["rebuild", "drop", "text"]
+Hook = Callable[[ToolPart], Part]
+
+_POLICIES: dict[str, tuple[str, ...]] = {"open_calls": ("settle", "keep"), "orphans": ("rebuild", "drop", "text")}
+
+
+def check(messages: Any, format: str | None = None, *, request: Mapping[str, Any] | None = None) -> list[Finding]:  # noqa: A002
+    """Find what the provider would refuse, or what would be lost on the way to it.
+
+    Args:
+        messages: A list of messages as parsed from JSON, or the SDKs' own objects. Not mutated.
+        format: `openai_chat`, `openai_responses`, `anthropic`, `ai_sdk_ui`, or a profile such as `deepseek`;
+            detected where it is None.
+        request: The settings that the messages are sent with, as far as they are known: `model`, `thinking`, `tools`,
+            `prefill`, `store`, … A rule that depends on a setting holds only where it is given.
+
+    Returns:
+        The findings in the order of the messages; empty exactly where `repair` would change nothing.
+
+    Raises:
+        InputError: if `messages` is not a list of JSON objects; says where.
+        UnknownFormatError: if there is no such format, or none is recognised.
+    """
+    return [done.finding for done in repair(messages, format, request=request).repairs]
+
+
+def repair(  # noqa: PLR0913
+    messages: Any,
+    format: str | None = None,  # noqa: A002
+    *,
+    request: Mapping[str, Any] | None = None,
+    on_interrupted: Hook | None = None,
+    open_calls: OpenCalls = "settle",
+    orphans: Orphans = "rebuild",
+) -> Repaired:
+    """Make a history that its provider accepts, and keep everything real that is in it.
+
+    A healthy list comes back as the same object. In a broken one, untouched messages are the same objects. What is
+    repaired stays repaired: the result checks clean, and repairing it again changes nothing.
+
+    Args:
+        messages: See `check`.
+        format: See `check`.
+        request: See `check`.
+        on_interrupted: Shapes the outcome of a call that has none: gets the open `ToolPart`, its input an object, and
+            returns a settled one or any other part in its place. An exception or an unsettled return falls back to the
+            default, and the report says so; it is never raised.
+        open_calls: `keep` leaves the calls alone that end the history, which may be running still; `settle` is for a
+            history about to be sent.
+        orphans: What becomes of a result whose call is gone: `rebuild` puts the call back, arguments marked as lost, so
+            that the tool's output stays where it belongs; `text` quotes it as user text; `drop` removes it.
+
+    Returns:
+        The messages, what was done, and the request settings to send with them.
+
+    Raises:
+        InputError: if `messages` is not a list of JSON objects; says where.
+        UnknownFormatError: if there is no such format, or none is recognised.
+        PolicyError: if `open_calls` or `orphans` has another value.
+    """
+    for argument, value in (("open_calls", open_calls), ("orphans", orphans)):
+        if value not in _POLICIES[argument]:
+            raise PolicyError(argument, value, _POLICIES[argument])
+    wire = _plain(messages)
+    settings = dict(request or {})
+    adapter = _adapter(wire, format, settings)
+    suspects = adapter.scan(wire, settings)
+    if not suspects:
+        return Repaired(messages=messages, repairs=[], changed=False, request=settings)
+    _validate(wire, suspects)
+    stretches = _stretches(wire, suspects, adapter)
+    bench = _bench(wire, adapter, settings, stretches, on_interrupted, open_calls, orphans)
+    entries = adapter.decode((i, wire[i]) for start, stop in stretches for i in range(start, stop))
+    mended = mend(entries, bench)
+    if not bench.repairs:
+        return Repaired(messages=messages, repairs=[], changed=False, request=settings)
+    result = _splice(wire, stretches, mended, adapter, bench)
+    changed = len(result) != len(wire) or any(a is not b for a, b in zip(result, wire, strict=True))
+    return Repaired(
+        messages=result if changed else messages, repairs=bench.ordered(), changed=changed, request=bench.request
+    )
+
+
+def detect(messages: Any) -> str:
+    """The format of a list of messages, by its shape.
+
+    Raises:
+        InputError: if `messages` is not a list of JSON objects; says where.
+        UnknownFormatError: if no format is recognised.
+    """
+    wire = _plain(messages)
+    _validate(wire, range(len(wire)))
+    scores = {name: adapter.fits(wire) for name, adapter in ADAPTERS.items()}
+    best = max(scores, key=lambda name: scores[name])
+    if not scores[best]:
+        raise UnknownFormatError(None, (*ADAPTERS, *PROFILES), "name it with `format`")
+    return best
+
+
+def _plain(messages: Any) -> list[Any]:
+    """The messages as plain JSON objects; SDK objects are dumped."""
+    if not isinstance(messages, list | tuple):
+        hint = "a list of messages"
+        if isinstance(messages, dict):
+            hint += " (pass what is under its key `messages` or `input`)"
+        raise InputError("messages", hint, messages)
+    if isinstance(messages, list) and all(type(message) is dict for message in messages):
+        return messages
+    return [_dumped(message) for message in messages]
+
+
+def _dumped(message: Any) -> Any:
+    if isinstance(message, dict):
+        return {key: _dumped_value(value) for key, value in message.items()}
+    dump = getattr(message, "model_dump", None)
+    return dump(mode="json", exclude_none=True) if callable(dump) else message
+
+
+def _dumped_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_dumped(item) for item in value]
+    return _dumped(value) if hasattr(value, "model_dump") else value
+
+
+def _validate(messages: list[Any], indexes: Iterable[int]) -> None:
+    for index in indexes:
+        if not isinstance(messages[index], dict):
+            raise InputError(f"messages[{index}]", "an object", messages[index])
+
+
+def _adapter(messages: list[Any], name: str | None, request: dict[str, Any]) -> Adapter:
+    if name is None:
+        name = detect(messages) if messages else next(iter(ADAPTERS))
+    adapter = resolve(name, request)
+    if adapter is None:
+        raise UnknownFormatError(name, (*ADAPTERS, *PROFILES))
+    return adapter
+
+
+def _stretches(messages: list[Any], suspects: set[int], adapter: Adapter) -> list[tuple[int, int]]:
+    """The rounds to rebuild, as (start, stop): those of the suspects, and all others that name the same calls."""
+    rounds = _rounds(messages, suspects, adapter)
+    named = {call for start, stop in rounds for i in range(start, stop) for call in adapter.ids(messages[i])}
+    if named:
+        inside = {i for start, stop in rounds for i in range(start, stop)}
+        related = {
+            index
+            for index, message in enumerate(messages)
+            if index not in inside and type(message) is dict and not named.isdisjoint(adapter.ids(message))
+        }
+        if related:
+            rounds = _rounds(messages, inside | related, adapter)
+    return rounds
+
+
+def _rounds(messages: list[Any], indexes: set[int], adapter: Adapter) -> list[tuple[int, int]]:
+    """Whole rounds around these messages: from what began them to the first message that does not belong to them."""
+    count = len(messages)
+    rounds: list[tuple[int, int]] = []
+    for index in sorted(indexes):
+        if rounds and index < rounds[-1][1]:
+            continue
+        start, stop = index, index + 1
+        while start > 0 and (adapter.continues(messages[start]) or _is_lead(messages, start)):
+            start -= 1
+        while stop < count and (adapter.continues(messages[stop]) or stop == index + 1 or _is_lead(messages, stop)):
+            stop += 1
+        if rounds and start <= rounds[-1][1]:
+            rounds[-1] = (rounds[-1][0], stop)
+        else:
+            rounds.append((start, stop))
+    return rounds
+
+
+def _is_lead(messages: list[Any], index: int) -> bool:
+    """Whether no user message comes before this one: the head of a history is one piece."""
+    return all(message.get("role") in ("system", "developer") for message in messages[:index]) if index < 4 else False
+
+
+def _bench(
+    messages: list[Any],
+    adapter: Adapter,
+    request: dict[str, Any],
+    stretches: list[tuple[int, int]],
+    on_interrupted: Hook | None,
+    open_calls: OpenCalls,
+    orphans: Orphans,
+) -> Bench:
+    return Bench(
+        limits=adapter.limits(request),
+        contracts=adapter.RULES,
+        codes=CODES,
+        request=request,
+        length=len(messages),
+        root=adapter.ROOT,
+        on_interrupted=on_interrupted,
+        open_calls=open_calls,
+        orphans=orphans,
+        at_start=stretches[0][0] == 0,
+        at_end=stretches[-1][1] == len(messages),
+        taken=lambda: (call for message in messages for call in adapter.ids(message)),
+        names=lambda: (name for message in messages for name in adapter.names(message)),
+    )
+
+
+def _splice(
+    messages: list[Any], stretches: list[tuple[int, int]], mended: list[Message], adapter: Adapter, bench: Bench
+) -> list[Any]:
+    """The whole history with its rebuilt stretches in place."""
+    result: list[Any] = []
+    rest = iter(_by_stretch(mended, stretches))
+    done = 0
+    for start, stop in stretches:
+        result += messages[done:start]
+        result += adapter.encode(next(rest), bench.limits)
+        done = stop
+    return result + messages[done:]
+
+
+def _by_stretch(mended: list[Message], stretches: list[tuple[int, int]]) -> list[list[Message]]:
+    """The messages of each stretch; an inserted one goes with the next that has a place."""
+    groups: list[list[Message]] = [[] for _ in stretches]
+    waiting: list[Message] = []
+    number = 0
+    for message in mended:
+        if message.origin is None:
+            waiting.append(message)
+            continue
+        while int(message.origin.at[0]) >= stretches[number][1]:
+            number += 1
+        groups[number] += (*waiting, message)
+        waiting = []
+    groups[number] += waiting
+    return groups
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or bool(msgspec.json.encode(a) == msgspec.json.encode(b))

@@ -1,0 +1,1 @@
+"""Pairing, rules and settling. Pure: no IO, no clock; knows nothing of any provider's format."""

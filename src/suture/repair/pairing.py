@@ -1,0 +1,140 @@
+"""Which result answers which call: by occurrence and position, never by a transcript-wide set of ids.
+
+Ids repeat: some models count from `call_0` in every turn, some repeat an id inside one message, some give none. A result
+therefore goes to the nearest call before it that bears its id and is still open; inside one message the first such call
+comes first. Only then come weaker proofs: a second result for a settled call, a call that comes later, the id of the
+record instead of the call's, and, where one side has no id at all, the tool's name and the order.
+"""
+
+from __future__ import annotations
+
+from suture.transcript import Entry, Limits, Result, ToolPart
+
+__all__ = ["Answer", "Pairing", "Slot", "pair"]
+
+
+class Answer:
+    """A result on its way to a call."""
+
+    __slots__ = ("entry", "result", "turn")
+
+    def __init__(self, result: Result, entry: int, turn: int) -> None:
+        """`entry` is where it stands; `turn` is the turn whose run of results it stands in, -1 outside of any."""
+        self.result = result
+        self.entry = entry
+        self.turn = turn
+
+
+class Slot:
+    """A call, and what answers it."""
+
+    __slots__ = ("answers", "entry", "part", "turn", "via_item")
+
+    def __init__(self, part: ToolPart, entry: int, turn: int) -> None:
+        """`entry` is where the call stands, `turn` the first entry of its turn."""
+        self.part = part
+        self.entry = entry
+        self.turn = turn
+        self.answers: list[Answer] = []
+        self.via_item = False
+
+
+class Pairing:
+    """Every call with its answers, and the results that no call is known for."""
+
+    def __init__(self) -> None:
+        """Nothing is paired yet."""
+        self.slots: list[Slot] = []
+        self.orphans: list[Answer] = []
+        self.by_id: dict[str, list[Slot]] = {}
+        self.by_provider_id: dict[str, list[Slot]] = {}
+        self._early: list[Answer] = []
+
+    def call(self, part: ToolPart, entry: int, turn: int) -> None:
+        """Take up a call."""
+        slot = Slot(part, entry, turn)
+        self.slots.append(slot)
+        known = self.by_id if part.executor != "provider" else self.by_provider_id
+        known.setdefault(part.call_id, []).append(slot)
+
+    def result(self, answer: Answer) -> None:
+        """Take up a result: to the nearest open call with its id, else to the nearest one."""
+        if answer.result.executor == "provider":
+            self._provider_result(answer)
+            return
+        slots = self.by_id.get(answer.result.call_id)
+        if slots is None:
+            self._early.append(answer)
+            return
+        chosen = slots[-1]
+        if chosen.answers or len(slots) > 1:
+            still_open = [slot for slot in slots if not slot.answers]
+            if still_open:
+                nearest = still_open[-1].entry
+                chosen = next(slot for slot in still_open if slot.entry == nearest)
+        chosen.answers.append(answer)
+
+    def _provider_result(self, answer: Answer) -> None:
+        """A provider answers its own calls inside the turn that made them, or not at all."""
+        for slot in reversed(self.by_provider_id.get(answer.result.call_id, ())):
+            if slot.turn == answer.turn and not slot.answers:
+                slot.answers.append(answer)
+                return
+        self.orphans.append(answer)
+
+    def finish(self) -> None:
+        """Place the results whose call had not been seen when they came."""
+        items = {slot.part.item_id: slot for slot in self.slots if slot.part.item_id} if self._early else {}
+        for answer in self._early:
+            later = [s for s in self.by_id.get(answer.result.call_id, ()) if s.entry > answer.entry]
+            slot = next((s for s in later if not s.answers), None) or (later[0] if later else None)
+            if slot is None and (slot := items.get(answer.result.call_id)):
+                slot.via_item = True
+            slot = slot or self._unnamed(answer)
+            if slot is None:
+                self.orphans.append(answer)
+            else:
+                slot.answers.append(answer)
+
+    def _unnamed(self, answer: Answer) -> Slot | None:
+        """The open call of the nearest earlier turn that fits where the call or the result has no id."""
+        before = [
+            slot
+            for slot in self.slots
+            if slot.entry < answer.entry and not slot.answers and not (slot.part.call_id and answer.result.call_id)
+        ]
+        if not before:
+            return None
+        turn = [slot for slot in before if slot.turn == before[-1].turn]
+        known = {answer.result.call_id, answer.result.name} - {""}
+        named = next((slot for slot in turn if slot.part.name in known), None)
+        if named or answer.turn != turn[0].turn:
+            return named
+        return turn[0]
+
+
+def pair(entries: list[Entry], limits: Limits) -> Pairing:
+    """Pair the calls and results of `entries`, in one pass over them."""
+    pairing = Pairing()
+    turn, run_open, role, last = -1, False, "", -2
+    for index, entry in enumerate(entries):
+        place = entry.origin.at[0]
+        adjacent = place == last + 1
+        last = place if isinstance(place, int) else -2
+        if entry.role == "assistant":
+            if not (limits.joins_roles and role == "assistant" and adjacent):
+                turn = index
+            run_open = True
+        elif entry.role == "system" or not adjacent:
+            run_open = False
+        role = entry.role
+        for item in entry.items:
+            if isinstance(item, Result):
+                inside = run_open and (role != "assistant" or item.executor == "provider")
+                pairing.result(Answer(item, index, turn if inside else -1))
+            elif isinstance(item, ToolPart):
+                pairing.call(item, index, turn)
+            elif role == "user":
+                run_open = False
+    pairing.finish()
+    return pairing

@@ -1,0 +1,66 @@
+"""Every way for a history to be broken that Suture knows: one topic, one file; the order of work is here.
+
+Pairing comes first (`suture.repair.engine`): duplicates, ordering, orphans. Then each rule takes the messages and gives
+them back mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from suture.repair.bench import Bench
+from suture.repair.rule import Rule
+from suture.repair.rules import (
+    arguments,
+    call_ids,
+    content,
+    duplicates,
+    names,
+    ordering,
+    orphans,
+    provider_executed,
+    reasoning,
+    roles,
+    unanswered,
+)
+from suture.transcript import Message
+
+__all__ = ["CATALOGUE", "CODES", "MESSAGE_RULES"]
+
+MESSAGE_RULES: Final[tuple[Callable[[list[Message], Bench], list[Message]], ...]] = (
+    arguments.apply,  # before the hook: it gets an object
+    unanswered.apply,
+    provider_executed.apply,
+    reasoning.apply,
+    content.apply,
+    call_ids.apply,
+    names.apply,
+    roles.apply,  # last: the others drop and insert messages
+)
+
+CATALOGUE: Final[tuple[Rule, ...]] = tuple(
+    sorted(
+        (
+            rule
+            for module in (
+                unanswered,
+                orphans,
+                ordering,
+                duplicates,
+                call_ids,
+                names,
+                arguments,
+                content,
+                roles,
+                reasoning,
+                provider_executed,
+            )
+            for rule in module.RULES
+        ),
+        key=lambda rule: rule.code,
+    )
+)
+"""Every rule, by its code."""
+
+CODES: Final[dict[str, str]] = {rule.name: rule.code for rule in CATALOGUE}

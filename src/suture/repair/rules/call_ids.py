@@ -1,0 +1,163 @@
+"""A call's id is there, well-formed and its own; call and result bear it together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from suture.repair.bench import Bench
+from suture.repair.history import with_parts
+from suture.repair.rule import Example, Rule
+from suture.transcript import Message, Part, ToolPart
+from suture.transcript.ids import derive
+
+__all__ = ["RULES", "apply"]
+
+
+def _turn(call_id: str, command: str, result: str) -> list[Any]:
+    use = {"type": "tool_use", "id": call_id, "name": "Bash", "input": {"command": command}}
+    return [
+        {"role": "user", "content": command},
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call_id, "content": result}]},
+    ]
+
+
+RULES = (
+    Rule(
+        code="SU201",
+        name="duplicate-call-id",
+        summary="Two calls of one message have two ids.",
+        why="Some models repeat an id in parallel calls; some clients merge two answers into one.",
+        fix="The later call gets an id of its own, derived from the old one; results go to the calls in their order.",
+        example=Example(
+            "openai_chat",
+            [
+                {"role": "user", "content": "read both"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [
+                        {"id": "X1", "type": "function", "function": {"name": "read", "arguments": '{"p": 1}'}},
+                        {"id": "X1", "type": "function", "function": {"name": "read", "arguments": '{"p": 2}'}},
+                    ],
+                },
+                {"role": "tool", "tool_call_id": "X1", "content": "one"},
+                {"role": "tool", "tool_call_id": "X1", "content": "two"},
+            ],
+        ),
+    ),
+    Rule(
+        code="SU202",
+        name="reused-call-id",
+        summary="A call's id is not that of an earlier call.",
+        why="Models that count from `call_0` in every turn, and clients that restart a counter.",
+        fix="The later call and its own result get an id derived from the old one and its occurrence.",
+        example=Example("anthropic", [*_turn("toolu_1", "date", "mon"), *_turn("toolu_1", "whoami", "root")]),
+    ),
+    Rule(
+        code="SU203",
+        name="missing-call-id",
+        summary="A call has an id.",
+        why="Local models and some gateways send null or an empty string.",
+        fix="An id is derived from the call's place; the result is found by the tool's name and the order.",
+        example=Example(
+            "openai_chat",
+            [
+                {"role": "user", "content": "x"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [{"id": "", "type": "function", "function": {"name": "read", "arguments": "{}"}}],
+                },
+                {"role": "tool", "tool_call_id": "", "content": "one"},
+            ],
+        ),
+    ),
+    Rule(
+        code="SU204",
+        name="malformed-call-id",
+        summary="A call's id has the characters and the length that the format takes.",
+        why="The history began with another provider: ids of one are too long or ill-formed for the next.",
+        fix="Call and result are renamed together, by a map that never gives two calls one id.",
+        example=Example("anthropic", _turn("functions.Bash:0", "ls", "ok")),
+    ),
+)
+
+
+def apply(messages: list[Message], bench: Bench) -> list[Message]:
+    """Give every call a valid id of its own within the target's scope."""
+    namer = _Namer(bench)
+    result = []
+    for message in messages:
+        namer.enter(message)
+        if any(isinstance(part, ToolPart) for part in message.parts):
+            parts = tuple(namer.name(part) for part in message.parts)
+            if any(a is not b for a, b in zip(parts, message.parts, strict=True)):
+                message = with_parts(message, parts)
+        result.append(message)
+    return result
+
+
+class _Namer:
+    """The ids in use, and how often each has been seen."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        limits = bench.limits
+        self.pattern = re.compile(limits.id_pattern or r".+", re.DOTALL)
+        self.used: set[str] = set()
+        self.occurrences: Counter[str] = Counter()
+        self.taken: set[str] | None = None
+
+    def enter(self, message: Message) -> None:
+        """Begin a message: where ids only have to be unique inside it, the earlier ones do not count."""
+        scope = self.bench.limits.id_scope
+        if scope == "message" or (scope == "turn" and message.role == "user"):
+            self.used.clear()
+
+    def name(self, part: Part) -> Part:
+        """The part, renamed where it must be."""
+        if not isinstance(part, ToolPart):
+            return part
+        old = part.call_id
+        self.occurrences[old] += 1
+        rule, message = self._problem(part)
+        if rule and part.origin is not None:
+            where = part.origin.at
+            new = self._mint(old)
+            if self.bench.report(rule, where, message, f"renamed to {new!r}, with its result", call_id=old or None):
+                part = msgspec.structs.replace(part, call_id=new)
+        elif rule:
+            part = msgspec.structs.replace(part, call_id=self._mint(old))
+        self.used.add(part.call_id)
+        return part
+
+    def _problem(self, part: ToolPart) -> tuple[str, str]:
+        old, limits = part.call_id, self.bench.limits
+        if not old:
+            return "missing-call-id", f"a call of {part.name!r} has no id"
+        if limits.id_max and len(old) > limits.id_max:
+            return "malformed-call-id", f"the id {old!r} has {len(old)} characters, at most {limits.id_max} are taken"
+        if part.executor != "provider" and not self.pattern.fullmatch(old):
+            return "malformed-call-id", f"the id {old!r} has characters that are not taken"
+        if old in self.used:
+            if limits.id_scope == "message":
+                return "duplicate-call-id", f"two calls of one message have the id {old!r}"
+            return "reused-call-id", f"the id {old!r} belongs to an earlier call"
+        return "", ""
+
+    def _mint(self, old: str) -> str:
+        """A new id: the same for the same id and occurrence, and nobody else's."""
+        if self.taken is None:
+            self.taken = set(self.bench.taken())
+        attempt = 0
+        while True:
+            new = f"call_{derive('call', old, self.occurrences[old], attempt)}"
+            if new not in self.taken:
+                self.taken.add(new)
+                return new
+            attempt += 1

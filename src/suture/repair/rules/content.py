@@ -1,0 +1,193 @@
+"""Messages carry something, in blocks that their format takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from suture.repair.bench import Bench
+from suture.repair.history import with_parts
+from suture.repair.rule import Example, Rule
+from suture.transcript import Message, Part, ReasoningPart, StepStart, TextPart, ToolPart, output_text
+
+__all__ = ["EMPTY_TEXT", "RULES", "apply"]
+
+EMPTY_TEXT = "[empty message]"
+"""What stands in for a user message that carries nothing: dropping it could change whose turn it is."""
+
+IMAGE_NOTE = "[not text: in the next message]"
+
+_SHOT = {"role": "tool", "tool_call_id": "call_1", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}
+
+RULES = (
+    Rule(
+        code="SU401",
+        name="empty-message",
+        summary="A message carries something.",
+        why="A stream that was cut before its first token leaves an assistant message without content.",
+        fix="An assistant message that carries nothing is dropped; a user message that carries nothing says so.",
+        example=Example(
+            "openai_chat",
+            [{"role": "user", "content": "x"}, {"role": "assistant", "content": None}, {"role": "user", "content": "y"}],
+        ),
+    ),
+    Rule(
+        code="SU402",
+        name="blank-text",
+        summary="A text block is not empty, and a message is not only white space.",
+        why="Models write a line break before a call, and clients keep empty blocks.",
+        fix="The block is dropped.",
+        example=Example(
+            "anthropic",
+            [
+                {"role": "user", "content": "x"},
+                {"role": "assistant", "content": [{"type": "text", "text": ""}, {"type": "text", "text": "yes"}]},
+                {"role": "user", "content": "y"},
+            ],
+        ),
+    ),
+    Rule(
+        code="SU405",
+        name="empty-tool-calls",
+        summary="A list of calls is absent or holds calls.",
+        why="Clients that always write the key, and objects of an SDK dumped with their empty fields.",
+        fix="The key is removed.",
+        example=Example(
+            "openai_chat",
+            [
+                {"role": "user", "content": "Hi"},
+                {"role": "assistant", "content": "Hello", "tool_calls": []},
+                {"role": "user", "content": "Bye"},
+            ],
+        ),
+    ),
+    Rule(
+        code="SU403",
+        name="result-content",
+        summary="A result holds only what the format takes in one: text, in some formats also images.",
+        why="Tools return screenshots, or an error comes with an image.",
+        fix="The text stays in the result; the images go to the user message right after the results, and the result says so.",
+        example=Example(
+            "openai_chat",
+            [
+                {"role": "user", "content": "shot"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "shot", "arguments": "{}"}}],
+                },
+                _SHOT,
+            ],
+        ),
+    ),
+)
+
+
+def apply(messages: list[Message], bench: Bench) -> list[Message]:
+    """Drop what is blank, move what a result may not hold, and answer for what is left with nothing."""
+    result: list[Message] = []
+    for number, message in enumerate(messages):
+        final = bench.at_end and number == len(messages) - 1
+        moved: list[Part] = []
+        message = _results(_blank(_keys(message, bench), bench), moved, bench)
+        kept = _filled(message, final, bench)
+        if kept is not None:
+            result.append(kept)
+        if moved:
+            result.append(Message(role="user", parts=tuple(moved)))
+    if messages and not result and bench.length == len(messages):
+        result.append(with_parts(messages[0], (TextPart(EMPTY_TEXT),)))
+    return result
+
+
+def _keys(message: Message, bench: Bench) -> Message:
+    """The message without a list of calls that holds none."""
+    if not message.metadata or message.metadata.get("empty") != "tool_calls" or message.origin is None:
+        return message
+    where = (*message.origin.at, "tool_calls")
+    if not bench.report("empty-tool-calls", where, "the list of calls is empty", "the key was removed"):
+        return message
+    return msgspec.structs.replace(message, metadata=None)
+
+
+def _blank(message: Message, bench: Bench) -> Message:
+    """The message without its empty text blocks, and without its white space where it has no other text."""
+    texts = [part for part in message.parts if isinstance(part, TextPart)]
+    if not texts or not bench.applies("blank-text"):
+        return message
+    has_text = any(part.text.strip() for part in texts)
+    blank = [part for part in texts if not part.text or (not has_text and not part.text.strip())]
+    for part in blank:
+        where = part.origin.at if part.origin else ()
+        bench.report("blank-text", where, "a text block is blank", "dropped")
+    if not blank:
+        return message
+    return with_parts(message, (part for part in message.parts if not any(part is b for b in blank)))
+
+
+def _results(message: Message, moved: list[Part], bench: Bench) -> Message:
+    """The message with each result holding only what the target takes; the rest goes to `moved`."""
+    parts = tuple(_result(part, moved, bench) if isinstance(part, ToolPart) else part for part in message.parts)
+    return with_parts(message, parts) if parts != message.parts else message
+
+
+def _result(part: ToolPart, moved: list[Part], bench: Bench) -> ToolPart:
+    where = part.outcome_origin.at if part.outcome_origin else ()
+    call_id = part.call_id
+    if not isinstance(part.output, tuple) or part.kind == "computer":
+        return _plain(part, bench) if part.outcome_origin and bench.limits.result_content == "text" else part
+    output: Any = part.output
+    if any(isinstance(p, TextPart) and not p.text for p in output) and bench.report(
+        "blank-text", where, f"the result of {call_id!r} has an empty text block", "dropped", call_id=call_id
+    ):
+        output = tuple(p for p in output if not (isinstance(p, TextPart) and not p.text))
+    text_only = bench.limits.result_content == "text"
+    if bench.limits.result_content == "any" or not (text_only or part.state == "output-error"):
+        return part if output is part.output else msgspec.structs.replace(part, output=output or "")
+    others = [p for p in output if not isinstance(p, TextPart)]
+    message = f"the result of {call_id!r} holds what is not text"
+    if others and bench.report(
+        "result-content", where, message, "moved to the user message after the results", call_id=call_id
+    ):
+        moved.extend(others)
+        output = tuple(p for p in output if isinstance(p, TextPart)) or IMAGE_NOTE
+    return part if output is part.output else msgspec.structs.replace(part, output=output or "")
+
+
+def _plain(part: ToolPart, bench: Bench) -> ToolPart:
+    """A result that is neither text nor blocks, as text."""
+    if isinstance(part.output, str) or not part.outcome_origin:
+        return part
+    message = f"the result of {part.call_id!r} is not text"
+    if not bench.report("result-content", part.outcome_origin.at, message, "printed as text", call_id=part.call_id):
+        return part
+    return msgspec.structs.replace(part, output=output_text(part.output))
+
+
+def _filled(message: Message, final: bool, bench: Bench) -> Message | None:
+    """The message, or what stands in for it where it carries nothing; None drops it."""
+    if message.role == "system" or any(_carries(part) for part in message.parts):
+        return message
+    if message.role == "assistant" and (any(isinstance(p, ReasoningPart) for p in message.parts) or message.keeps):
+        return message
+    if message.role == "assistant" and final and bench.limits.final_empty_assistant and _was_empty(message):
+        return message
+    where = message.origin.at if message.origin else ()
+    drop = message.role == "assistant" or bench.limits.empty_user == "drop"
+    action = "dropped" if drop else "given a text that says so"
+    if not bench.report("empty-message", where, f"the {message.role} message carries nothing", action):
+        return message
+    return None if drop else with_parts(message, (TextPart(EMPTY_TEXT),))
+
+
+def _was_empty(message: Message) -> bool:
+    """Whether it came in empty, rather than losing its blanks here."""
+    return message.origin is not None and not message.parts
+
+
+def _carries(part: Part) -> bool:
+    if isinstance(part, TextPart):
+        return bool(part.text)
+    return not isinstance(part, StepStart | ReasoningPart)
+

@@ -1,0 +1,168 @@
+"""Every call has an outcome: where none was recorded, an honest one says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from suture.repair.bench import Bench
+from suture.repair.foreign import is_placeholder
+from suture.repair.history import edit_parts, tail_calls
+from suture.repair.rule import Example, Rule
+from suture.repair.rules.arguments import as_object
+from suture.transcript import CAUSES, Cause, Message, Part, ToolPart, output_text
+
+__all__ = ["RULES", "apply", "default_outcome"]
+
+
+def _ui(**part: Any) -> Example:
+    tool = {"type": "tool-deploy", "toolCallId": "c1", "input": {"to": "staging"}, **part}
+    return Example(
+        "ai_sdk_ui",
+        [
+            {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "deploy"}]},
+            {"id": "a1", "role": "assistant", "parts": [{"type": "step-start"}, tool]},
+            {"id": "u2", "role": "user", "parts": [{"type": "text", "text": "did it work?"}]},
+        ],
+    )
+
+
+RULES = (
+    Rule(
+        code="SU101",
+        name="unanswered-call",
+        summary="Every tool call has a result.",
+        why="The agent was stopped, timed out, crashed or was killed between the model's call and the result. "
+        "From then on the provider refuses the history, for ever.",
+        fix="The call gets a synthetic result that says what is known and no more, marked as an error where the format can. "
+        "The hook `on_interrupted` may shape it. `open_calls='keep'` leaves the calls alone that end the history.",
+        example=Example(
+            "anthropic",
+            [
+                {"role": "user", "content": "make the folder"},
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "mkdir out"}},
+                        {"type": "tool_use", "id": "toolu_2", "name": "Bash", "input": {"command": "ls"}},
+                    ],
+                },
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": ""}]},
+                {"role": "user", "content": "use build/ instead"},
+            ],
+        ),
+    ),
+    Rule(
+        code="SU107",
+        name="unfinished-result",
+        summary="A result is final.",
+        why="A tool that streams its output was cut off after a preliminary one.",
+        fix="The call is settled as interrupted; the outcome quotes the last preliminary output.",
+        example=_ui(state="output-available", output="3 of 5 hosts done", preliminary=True),
+    ),
+    Rule(
+        code="SU108",
+        name="unanswered-approval",
+        summary="A call that waits for a person's decision is decided, or is the last thing in the history.",
+        why="The person wrote something else instead of deciding, or decided and the process died before the tool ran.",
+        fix="Undecided: settled as not run. Denied: settled as denied, with the reason. Approved but without a result: "
+        "settled as interrupted. An approved call that ends the history is still going to run and is left alone.",
+        example=_ui(state="approval-requested", approval={"id": "ap1"}),
+    ),
+)
+
+
+def default_outcome(part: ToolPart) -> str:
+    """The text of an interrupted call that nobody shaped: its cause, and the last preliminary output if there was one."""
+    text = CAUSES[part.cause or "unknown"]
+    last = output_text(part.output).strip() if part.preliminary else ""
+    return f"{text} Its last preliminary output was: {last}" if last else text
+
+
+def apply(messages: list[Message], bench: Bench) -> list[Message]:
+    """Settle every open call, but for those that may be running still where the caller says so."""
+    if all(part.settled for m in messages for part in m.parts if isinstance(part, ToolPart)):
+        return messages
+    tail = tail_calls(messages) if bench.at_end else set()
+
+    def mend(part: Part) -> Iterator[Part]:
+        if not isinstance(part, ToolPart) or part.settled or part.executor == "provider":
+            yield part
+        elif id(part) in tail and (bench.open_calls == "keep" or _about_to_run(part, bench)):
+            yield part
+        else:
+            yield _settle(part, bench)
+
+    return edit_parts(messages, mend)
+
+
+def _about_to_run(part: ToolPart, bench: Bench) -> bool:
+    """Whether the format itself goes on with this call: the AI SDK runs what was approved last."""
+    return part.state == "approval-responded" and bench.applies("unanswered-approval")
+
+
+def _settle(part: ToolPart, bench: Bench) -> Part:
+    rule, message, cause = _diagnose(part)
+    part = msgspec.structs.replace(part, cause=part.cause or cause, input=_input(part))
+    where = part.origin.at if part.origin else ()
+    if part.state == "approval-responded" and part.approval and part.approval.get("approved") is False:
+        if not bench.report(rule, where, message, "settled as denied", call_id=part.call_id):
+            return part
+        reason = part.approval.get("reason")
+        return msgspec.structs.replace(part, state="output-denied", output=reason, synthetic=True)
+    if not bench.applies(rule):
+        return part
+    outcome, action = _shape(part, bench)
+    bench.report(rule, where, message, action, call_id=part.call_id)
+    return outcome
+
+
+def _input(part: ToolPart) -> Any:
+    return as_object(part.input) if part.kind == "function" else part.input
+
+
+def _diagnose(part: ToolPart) -> tuple[str, str, Cause]:
+    """The rule that an open call breaks, in words, and what its state says about the cause."""
+    call = f"the call {part.call_id!r} of {part.name!r}"
+    if part.preliminary:
+        if is_placeholder(part.output):
+            return "placeholder-result", f"{call} has a placeholder where its result belongs", "unknown"
+        return "unfinished-result", f"{call} has only a preliminary result", "unknown"
+    if part.state == "approval-requested":
+        return "unanswered-approval", f"{call} waits for an approval", "awaiting_approval"
+    if part.state == "approval-responded":
+        return "unanswered-approval", f"{call} was decided, and nothing was recorded after that", "unknown"
+    return "unanswered-call", f"{call} has no result", "unknown"
+
+
+def _shape(part: ToolPart, bench: Bench) -> tuple[Part, str]:
+    """What takes the call's place: the hook's answer where it keeps its contract, else the default."""
+    default = part.settle(default_outcome(part))
+    if bench.on_interrupted is None:
+        return default, "settled with a synthetic result"
+    try:
+        shaped = bench.on_interrupted(part)
+    except Exception as error:  # noqa: BLE001 (the hook is the caller's code: a turn never fails for it)
+        return default, f"settled with a synthetic result: the hook raised {type(error).__name__}: {error}"
+    problem = _broken_contract(part, shaped)
+    if problem:
+        return default, f"settled with a synthetic result: the hook {problem}"
+    if isinstance(shaped, ToolPart):
+        cut = msgspec.structs.replace(shaped, synthetic=True, outcome_origin=None, outcome_container=None)
+        return cut, "settled by the hook"
+    return shaped, "replaced by the hook"
+
+
+def _broken_contract(part: ToolPart, shaped: object) -> str:
+    """What is wrong with the hook's answer; empty where nothing is."""
+    if not isinstance(shaped, Part):
+        return f"returned {type(shaped).__name__}, expected a part"
+    if not isinstance(shaped, ToolPart):
+        return ""
+    if not shaped.settled:
+        return f"returned a call in the state {shaped.state!r}, expected a settled one"
+    if shaped.call_id != part.call_id:
+        return f"returned the call {shaped.call_id!r}, expected {part.call_id!r}"
+    return ""

@@ -1,0 +1,50 @@
+"""JSON in and out, tolerant of what really occurs.
+
+msgspec is strict: it refuses lone surrogates, NaN and Infinity, which histories on disk do contain. Reading falls back to
+the standard library there; writing replaces what UTF-8 cannot hold.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+__all__ = ["dumps", "loads", "plain"]
+
+_SURROGATES = {code: "\ufffd" for code in range(0xD800, 0xE000)}
+
+
+def loads(text: str | bytes) -> Any:
+    """Parse one JSON value.
+
+    Raises:
+        ValueError: if `text` is not JSON, or is nested deeper than can be read.
+    """
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError):
+        pass
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def dumps(value: Any) -> str:
+    """Print one JSON value, compact, keys in their order.
+
+    What JSON or UTF-8 cannot hold (NaN, lone surrogates) is printed as the standard library prints it, escaped.
+    """
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, UnicodeError, RecursionError):
+        return json.dumps(value, separators=(",", ":"), default=str)
+
+
+def plain(text: str) -> str:
+    """`text` with each lone surrogate replaced by U+FFFD: what any encoder can write."""
+    return text if text.isascii() else text.translate(_SURROGATES)

@@ -1,0 +1,59 @@
+"""Messages, and what a wire format says before its calls and results are paired."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from suture.transcript.parts import Origin, Part, ToolPart
+from suture.transcript.states import ToolState
+
+__all__ = ["Entry", "Message", "Result", "Role"]
+
+Role = Literal["system", "user", "assistant"]
+
+
+class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One message of the neutral transcript: every tool call in it carries its own outcome."""
+
+    role: Role
+    parts: tuple[Part, ...]
+    id: str | None = None
+    metadata: Any = None
+    keeps: bool = False
+    """Whether it says something outside of its parts (a refusal, audio), so that it is not empty without any."""
+    origin: Origin | None = None
+    """The wire message that it came from."""
+
+
+class Result(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A tool result as a wire format has it: apart from its call. Pairing folds it into a `ToolPart`."""
+
+    call_id: str
+    """The id that it names; empty where there is none."""
+    name: str = ""
+    output: Any = None
+    state: ToolState = "output-available"
+    kind: str = "function"
+    executor: str = "host"
+    origin: Origin
+    """The result itself."""
+    container: Origin
+    """The message that holds it: the result itself where a format gives each a message of its own."""
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """One wire message as it was read: parts and results in their order, not paired yet."""
+
+    role: Role | Literal["tool"]
+    items: tuple[Part | Result, ...]
+    origin: Origin
+    id: str | None = None
+    metadata: Any = None
+    keeps: bool = False
+
+    @property
+    def calls(self) -> list[ToolPart]:
+        """The tool calls in it."""
+        return [item for item in self.items if isinstance(item, ToolPart)]

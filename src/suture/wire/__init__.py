@@ -1,0 +1,19 @@
+"""The formats that Suture reads and writes: one file each, all of one shape (`suture.wire.base.Adapter`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from suture.wire import openai_chat
+from suture.wire.base import Adapter
+
+__all__ = ["ADAPTERS", "PROFILES", "resolve"]
+
+ADAPTERS: Final[dict[str, Adapter]] = {"openai_chat": openai_chat}
+PROFILES: Final[dict[str, Any]] = {}
+
+
+def resolve(name: str, request: Mapping[str, Any]) -> Adapter | None:
+    """The adapter of a format or profile; None where there is none of that name."""
+    return ADAPTERS.get(name)

@@ -1,0 +1,147 @@
+"""The shape that every format has, and what their printing shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from suture.transcript import Contract, Entry, Limits, Message
+from suture.transcript.codec import loads
+
+__all__ = ["ABSENT", "Adapter", "Request", "not_objects", "patch", "patch_list", "read_arguments", "typed_scan"]
+
+ABSENT: Any = msgspec.UNSET
+"""In `patch`: the key is not there."""
+
+Request = Mapping[str, Any]
+
+
+class Adapter(Protocol):
+    """One provider's format. A module of `suture.wire` fits it, and so does a profile."""
+
+    @property
+    def NAME(self) -> str:  # noqa: N802
+        """What users type."""
+
+    @property
+    def ROOT(self) -> str:  # noqa: N802
+        """What the provider calls the list: `messages` or `input`."""
+
+    @property
+    def RULES(self) -> Mapping[str, Contract]:  # noqa: N802
+        """The rules that hold for this format, by their names, each with the provider's own rule."""
+
+    def limits(self, request: Request, /) -> Limits:
+        """The demands of this format under these request settings."""
+
+    def scan(self, messages: list[Any], request: Request, /) -> set[int]:
+        """A fast look: the indexes of all messages that may break a rule. It may name healthy ones, never miss one."""
+
+    def decode(self, messages: Iterable[tuple[int, Any]], /) -> list[Entry]:
+        """Read wire messages, each with its index in the history."""
+
+    def encode(self, messages: Sequence[Message], limits: Limits, /) -> list[Any]:
+        """Print messages; what did not change is the very object that was read."""
+
+    def continues(self, message: Any, /) -> bool:
+        """Whether a wire message belongs to the round of the one before it, as results do."""
+
+    def ids(self, message: Any, /) -> Iterable[str]:
+        """The call ids that a wire message names, in calls and in results."""
+
+    def names(self, message: Any, /) -> Iterable[str]:
+        """The tool names that a wire message names."""
+
+    def fits(self, messages: list[Any], /) -> int:
+        """How much a list looks like this format; 0: not at all."""
+
+
+def patch(wire: Any, **fields: Any) -> Any:
+    """`wire` with these fields; the very object where it has them already.
+
+    Keys that are not named stay as they are: unknown ones survive.
+    """
+    if wire is None:
+        return {key: value for key, value in fields.items() if value is not ABSENT}
+    changed = {key: value for key, value in fields.items() if not _same(wire.get(key, ABSENT), value)}
+    if not changed:
+        return wire
+    merged = {**wire, **changed}
+    return {key: value for key, value in merged.items() if value is not ABSENT}
+
+
+def patch_list(wire: Any, items: list[Any]) -> list[Any]:
+    """`items`, or the very list where it holds just them."""
+    return wire if isinstance(wire, list) and _same(wire, items) else items
+
+
+def _same(old: Any, new: Any) -> bool:
+    """Whether writing `new` over `old` would change nothing."""
+    if old is new:
+        return True
+    if type(old) is not type(new):
+        return False
+    if isinstance(old, list):
+        return len(old) == len(new) and all(a is b for a, b in zip(old, new, strict=True))
+    return isinstance(old, str | int | bool) and bool(old == new)
+
+
+def typed_scan(messages: list[Any], healthy: Any, size: int = 64) -> tuple[list[Any], set[int]]:
+    """Convert messages to their healthy wire types, in blocks; what does not fit is `None` and suspect.
+
+    The types say what a healthy message looks like, and are checked in C: most of a history is done in a few calls.
+    """
+    try:
+        return msgspec.convert(messages, list[healthy]), set()
+    except (msgspec.ValidationError, RecursionError):
+        pass
+    typed: list[Any] = []
+    suspects: set[int] = set()
+    for start in range(0, len(messages), size):
+        block = messages[start : start + size]
+        try:
+            typed += msgspec.convert(block, list[healthy])
+        except (msgspec.ValidationError, RecursionError):
+            for offset, message in enumerate(block):
+                try:
+                    typed.append(msgspec.convert(message, healthy))
+                except (msgspec.ValidationError, RecursionError):
+                    typed.append(None)
+                    suspects.add(start + offset)
+    return typed, suspects
+
+
+def read_arguments(value: Any) -> tuple[Any, str | None]:
+    """Arguments that a format keeps as JSON text: what they parse to, and the text.
+
+    Text that is no JSON is its own value; what is not text has no text.
+    """
+    if not isinstance(value, str):
+        return value, None
+    try:
+        return loads(value), value
+    except ValueError:
+        return value, value
+
+
+_OBJECTS: msgspec.json.Decoder[list[Any]] = msgspec.json.Decoder(dict[str, msgspec.Raw] | int)  # type: ignore[assignment]
+_SEAM = "\n0\n0\n"
+"""Two bare numbers in a row: no JSON text can go on across them, so each stretch between two seams is judged by itself."""
+
+
+def not_objects(texts: list[str]) -> bool:
+    """Whether any of these texts is not exactly one JSON object; decided in one call for all of them."""
+    if not texts:
+        return False
+    try:
+        found = _OBJECTS.decode_lines(_SEAM.join(texts))
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return True
+    return (
+        len(found) != 3 * len(texts) - 2
+        or any(type(value) is not dict for value in found[::3])
+        or any(found[1::3])
+        or any(found[2::3])
+    )

@@ -1,0 +1,446 @@
+"""OpenAI Chat Completions: the `messages` of `/v1/chat/completions`, and of all hosts that speak it.
+
+Quirks handled here:
+- a result is a message of its own, role `tool`, right after the assistant message that made the call;
+- arguments are JSON text; `content` is null or absent beside calls;
+- custom tools take free text; the old `function_call` pairs with role `function` by name and place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from suture.transcript import (
+    PLACEHOLDERS,
+    Contract,
+    Entry,
+    FilePart,
+    Limits,
+    Message,
+    OpaquePart,
+    Origin,
+    Part,
+    ReasoningPart,
+    Result,
+    TextPart,
+    ToolPart,
+    output_text,
+)
+from suture.transcript.codec import dumps
+from suture.wire.base import ABSENT, Request, not_objects, patch, patch_list, read_arguments, typed_scan
+
+__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "ids", "limits", "names", "scan"]
+
+NAME: Final = "openai_chat"
+ROOT: Final = "messages"
+
+_LIMITS: Final = Limits(
+    results="adjacent",
+    id_max=40,
+    name_pattern=r"[a-zA-Z0-9_-]+",
+    name_max=128,
+    arguments="text",
+    result_content="text",
+)
+
+_MUST_FOLLOW = (
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+    "The following tool_call_ids did not have response messages: call_…"
+)
+_MUST_RESPOND = "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'"
+_NO_NULL = "Invalid value for 'content': expected a string, got null."
+
+RULES: Final = {
+    "unanswered-call": Contract("OCC-01", "seen", _MUST_FOLLOW, "BerriAI/litellm#10083"),
+    "orphan-result": Contract("OCC-02", "seen", _MUST_RESPOND),
+    "result-before-call": Contract("OCC-02", "seen", _MUST_RESPOND),
+    "misplaced-result": Contract("OCC-03", "seen", _MUST_FOLLOW, "BerriAI/litellm#10083"),
+    "duplicate-result": Contract("OCC-04", "seen", "Duplicate value for 'tool_call_id' of 'call_…' in message[2]"),
+    "placeholder-result": Contract("OCC-01", "inferred"),
+    "duplicate-call-id": Contract("OCC-04", "seen", "Duplicate value for 'tool_call_id' of 'call_…' in message[2]"),
+    "missing-call-id": Contract("OCC-04", "documented"),
+    "malformed-call-id": Contract(
+        "OCC-05",
+        "seen",
+        "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40, "
+        "but got a string with length 43 instead.",
+        "vercel/ai#5171",
+    ),
+    "malformed-tool-name": Contract(
+        "OCC-09",
+        "seen",
+        "Invalid 'tools[0].function.name': string does not match pattern. Expected … '^[a-zA-Z0-9_-]+$'",
+    ),
+    "arguments-encoding": Contract("OCC-08", "documented", source="openai SDK: arguments is a string"),
+    "truncated-arguments": Contract("OCC-12", "documented", source="openai SDK docstring"),
+    "arguments-not-an-object": Contract("OCC-12", "documented", source="openai SDK docstring"),
+    "doubly-encoded-arguments": Contract("OCC-12", "documented", source="openai SDK docstring"),
+    "empty-tool-calls": Contract(
+        "OCC-06",
+        "seen",
+        "Invalid 'messages[1].tool_calls': empty array. Expected an array with minimum length 1",
+        "openai/openai-node#1341",
+    ),
+    "empty-message": Contract("OCC-07", "seen", _NO_NULL, "vercel/ai#13744"),
+    "result-content": Contract("OCC-11", "documented", source="openai SDK: tool content is text"),
+}
+
+_REASONING_KEYS: Final = ("reasoning_content", "reasoning", "reasoning_details")
+
+
+def limits(request: Request, /) -> Limits:  # noqa: ARG001
+    """The same under every request."""
+    return _LIMITS
+
+
+# --- the fast look: what a healthy message is, checked in C ---------------------------------------------------------
+
+
+class _Function(msgspec.Struct, gc=False):
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+    arguments: str
+
+
+class _Call(msgspec.Struct, gc=False):
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
+    function: _Function
+    type: str = "function"
+
+
+class _Text(msgspec.Struct, gc=False, tag_field="type", tag="text"):
+    text: str
+
+
+class _System(msgspec.Struct, gc=False, tag_field="role", tag="system"):
+    content: str | list[Any]
+
+
+class _Developer(msgspec.Struct, gc=False, tag_field="role", tag="developer"):
+    content: str | list[Any]
+
+
+class _User(msgspec.Struct, gc=False, tag_field="role", tag="user"):
+    content: str | Annotated[list[Any], msgspec.Meta(min_length=1)]
+
+
+class _Assistant(msgspec.Struct, gc=False, tag_field="role", tag="assistant"):
+    content: str | list[Any] | None = None
+    tool_calls: Annotated[list[_Call], msgspec.Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    function_call: msgspec.UnsetType = msgspec.UNSET
+
+
+class _Tool(msgspec.Struct, gc=False, tag_field="role", tag="tool"):
+    tool_call_id: str
+    content: str | list[_Text]
+
+
+_Healthy = _System | _Developer | _User | _Assistant | _Tool
+_SHORT: Final = max(map(len, PLACEHOLDERS))
+"""A result this short may be a placeholder and is read closely."""
+
+
+def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: ARG001
+    """The messages that may break a rule: one walk from call to call, over what C has found well-shaped."""
+    typed, suspects = typed_scan(messages, _Healthy)
+    tool_names: set[str] = set()
+    arguments: list[str] = []
+    index, count = 0, len(typed)
+    while index < count:
+        message = typed[index]
+        kind = type(message)
+        if kind is _Assistant and (calls := message.tool_calls) is not msgspec.UNSET:
+            asked = [call.id for call in calls]
+            for call in calls:
+                function = call.function
+                tool_names.add(function.name)
+                arguments.append(function.arguments)
+            end = index + 1 + len(asked)
+            answers = typed[index + 1 : end]
+            given = [a.tool_call_id for a in answers if type(a) is _Tool and len(a.content) > _SHORT]
+            if given == asked and len(set(asked)) == len(asked):
+                index = end
+                continue
+            _look_closely(index, asked, answers, suspects)
+            if index not in suspects:
+                index = end
+                continue
+        elif kind is _Tool or (kind is _Assistant and not message.content):
+            suspects.add(index)
+        index += 1
+    if not_objects(arguments) or any(not _name_fits(name) for name in tool_names):
+        suspects.update(_calls_to_read(typed))
+    return suspects
+
+
+def _look_closely(index: int, asked: list[str], answers: list[Any], suspects: set[int]) -> None:
+    """Whether a group is healthy in another way: results in another order, or short ones."""
+    given = [a.tool_call_id for a in answers if type(a) is _Tool]
+    short = [a.content for a in answers if type(a) is _Tool and type(a.content) is str and len(a.content) <= _SHORT]
+    if sorted(given) != sorted(asked) or len(set(asked)) != len(asked) or not PLACEHOLDERS.isdisjoint(short):
+        suspects.add(index)
+
+
+def _name_fits(name: str) -> bool:
+    return name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+
+
+def _calls_to_read(typed: list[Any]) -> Iterator[int]:
+    """The messages whose arguments or names are the odd ones."""
+    for index, message in enumerate(typed):
+        if type(message) is _Assistant and message.tool_calls is not msgspec.UNSET:
+            functions = [call.function for call in message.tool_calls]
+            if not_objects([f.arguments for f in functions]) or not all(_name_fits(f.name) for f in functions):
+                yield index
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def decode(messages: Iterable[tuple[int, Any]], /) -> list[Entry]:
+    """Each wire message as an entry."""
+    return [_entry(index, message) for index, message in messages]
+
+
+def _entry(index: int, wire: dict[str, Any]) -> Entry:
+    role = wire.get("role")
+    origin = Origin((index,), wire)
+    if role == "assistant":
+        return _assistant(index, wire, origin)
+    if role in ("tool", "function"):
+        return Entry("tool", (_result(wire, origin, role),), origin)
+    if role in ("user", "system", "developer"):
+        parts = tuple(_content(wire.get("content"), index))
+        neutral = "user" if role == "user" else "system"
+        return Entry(neutral, parts, origin, metadata={"role": role} if role == "developer" else None)
+    return Entry("system", (OpaquePart("message", wire, origin),), origin)
+
+
+def _assistant(index: int, wire: dict[str, Any], origin: Origin) -> Entry:
+    items: list[Part | Result] = []
+    for key in _REASONING_KEYS:
+        value = wire.get(key)
+        if value is not None:
+            text = value if isinstance(value, str) else ""
+            items.append(ReasoningPart(text=text, payload=value, key=key, origin=Origin((index, key), value)))
+    items += _content(wire.get("content"), index)
+    calls = wire.get("tool_calls")
+    if isinstance(calls, list):
+        items += (_call(call, Origin((index, "tool_calls", n), call)) for n, call in enumerate(calls))
+    if isinstance(wire.get("function_call"), dict):
+        items.append(_legacy_call(wire["function_call"], Origin((index, "function_call"), wire["function_call"])))
+    empty = "tool_calls" in wire and not calls
+    keeps = bool(wire.get("refusal") or wire.get("audio"))
+    return Entry("assistant", tuple(items), origin, metadata={"empty": "tool_calls"} if empty else None, keeps=keeps)
+
+
+def _content(content: Any, index: int) -> Iterator[Part]:
+    """Text and blocks; nothing for null, empty text and an empty list."""
+    if isinstance(content, str):
+        if content:
+            yield TextPart(content, Origin((index, "content"), content))
+    elif isinstance(content, list):
+        for n, block in enumerate(content):
+            yield _block(block, Origin((index, "content", n), block))
+    elif content is not None:
+        yield OpaquePart("content", content, Origin((index, "content"), content))
+
+
+def _block(block: Any, origin: Origin) -> Part:
+    kind = block.get("type") if isinstance(block, dict) else None
+    if kind == "text" and isinstance(block.get("text"), str):
+        return TextPart(block["text"], origin)
+    if kind == "image_url":
+        image = block.get("image_url")
+        return FilePart("image", image.get("url") if isinstance(image, dict) else None, origin)
+    return OpaquePart(str(kind), block, origin)
+
+
+def _call(wire: Any, origin: Origin) -> Part:
+    if not isinstance(wire, dict):
+        return OpaquePart("tool_call", wire, origin)
+    call_id = wire.get("id")
+    call_id = call_id if isinstance(call_id, str) else ""
+    if wire.get("type") == "custom" and isinstance(wire.get("custom"), dict):
+        custom = wire["custom"]
+        return ToolPart(
+            call_id=call_id, name=_text(custom.get("name")), input=custom.get("input"), kind="custom", origin=origin
+        )
+    function = wire.get("function")
+    function = function if isinstance(function, dict) else {}
+    value, raw = read_arguments(function.get("arguments"))
+    return ToolPart(call_id=call_id, name=_text(function.get("name")), input=value, raw_input=raw, origin=origin)
+
+
+def _legacy_call(wire: dict[str, Any], origin: Origin) -> ToolPart:
+    value, raw = read_arguments(wire.get("arguments"))
+    return ToolPart(call_id="", name=_text(wire.get("name")), input=value, raw_input=raw, kind="legacy", origin=origin)
+
+
+def _result(wire: dict[str, Any], origin: Origin, role: str) -> Result:
+    content = wire.get("content")
+    output: Any = content
+    if isinstance(content, list):
+        output = tuple(_block(b, Origin((*origin.at, "content", n), b)) for n, b in enumerate(content))
+    call_id = wire.get("tool_call_id")
+    return Result(
+        call_id=call_id if isinstance(call_id, str) else "",
+        name=_text(wire.get("name")),
+        output=output,
+        kind="legacy" if role == "function" else "function",
+        origin=origin,
+        container=origin,
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+# --- printing -------------------------------------------------------------------------------------------------------
+
+
+def encode(messages: Sequence[Message], limits: Limits, /) -> list[Any]:  # noqa: ARG001
+    """Each message, and behind an assistant message the results of its calls."""
+    printed: list[Any] = []
+    for message in messages:
+        printed.append(_print(message))
+        calls = [part for part in message.parts if isinstance(part, ToolPart) and part.settled]
+        calls += [p for p in message.parts if isinstance(p, ToolPart) and p.preliminary and p.outcome_origin]
+        calls.sort(key=_place)
+        printed += map(_print_result, calls)
+    return printed
+
+
+def _place(part: ToolPart) -> tuple[bool, int | str]:
+    """Results that stand where they belong keep their order; the others come after them, in the calls' order."""
+    at = part.outcome_origin.at if part.outcome_origin else ()
+    return (not at, at[0] if at else 0)
+
+
+def _print(message: Message) -> Any:
+    wire = message.origin.wire if message.origin else None
+    first = message.parts[0] if message.parts else None
+    if isinstance(first, OpaquePart) and first.kind == "message":
+        return first.value
+    if message.role != "assistant":
+        return patch(wire, role=_role(message), content=_print_content(message.parts, wire, called=False))
+    calls = [part for part in message.parts if isinstance(part, ToolPart) and part.kind != "legacy"]
+    opaque = [p for p in message.parts if isinstance(p, OpaquePart) and p.kind == "tool_call"]
+    legacy = [part for part in message.parts if isinstance(part, ToolPart) and part.kind == "legacy"]
+    spoken = [p for p in message.parts if not isinstance(p, ToolPart | ReasoningPart) and p not in opaque]
+    fields = {"role": "assistant", "content": _print_content(spoken, wire, called=bool(calls or legacy))}
+    reasoning = {part.key or "reasoning_content": part for part in message.parts if isinstance(part, ReasoningPart)}
+    for key in _REASONING_KEYS:
+        if key in reasoning or (wire is not None and wire.get(key) is not None):
+            fields[key] = reasoning[key].payload if key in reasoning else ABSENT
+    if calls or opaque:
+        blocks = [_print_call(call) for call in calls] + [p.value for p in opaque]
+        fields["tool_calls"] = patch_list(wire.get("tool_calls") if wire else None, blocks)
+    elif not (message.metadata or {}).get("empty"):
+        fields["tool_calls"] = ABSENT
+    if legacy:
+        fields["function_call"] = _print_legacy(legacy[0])
+    elif wire is not None and isinstance(wire.get("function_call"), dict):
+        fields["function_call"] = ABSENT
+    return patch(wire, **fields)
+
+
+def _role(message: Message) -> str:
+    return str((message.metadata or {}).get("role", message.role))
+
+
+def _print_content(parts: Sequence[Part], wire: Any, *, called: bool) -> Any:
+    """Content in the shape it had: text stays text, blocks stay blocks."""
+    old = wire.get("content", ABSENT) if wire is not None else None
+    if not parts:
+        return old if not old else (None if called else "")
+    if len(parts) == 1 and parts[0].origin is not None and parts[0].origin.wire is old:
+        return old if not isinstance(parts[0], TextPart) or parts[0].text == old else parts[0].text
+    if isinstance(old, list) or not all(isinstance(part, TextPart) for part in parts):
+        return patch_list(old, [_print_block(part) for part in parts])
+    return "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def _print_block(part: Part) -> Any:
+    wire = part.origin.wire if part.origin else None
+    if isinstance(part, TextPart):
+        return patch(wire if isinstance(wire, dict) else None, type="text", text=part.text)
+    if isinstance(part, FilePart) and wire is None:
+        return {"type": "image_url", "image_url": {"url": part.url}}
+    return wire
+
+
+def _print_call(part: ToolPart) -> Any:
+    wire = part.origin.wire if part.origin else None
+    if part.kind == "custom":
+        custom = patch(wire.get("custom") if wire else None, name=part.name, input=part.input)
+        return patch(wire, id=part.call_id, type="custom", custom=custom)
+    old = wire.get("function") if wire else None
+    function = patch(old if isinstance(old, dict) else None, name=part.name, arguments=_arguments(part))
+    return patch(wire, id=part.call_id, type=(wire or {}).get("type", "function"), function=function)
+
+
+def _print_legacy(part: ToolPart) -> Any:
+    return patch(part.origin.wire if part.origin else None, name=part.name, arguments=_arguments(part))
+
+
+def _arguments(part: ToolPart) -> str:
+    return part.raw_input if part.raw_input is not None else dumps(part.input)
+
+
+def _print_result(part: ToolPart) -> Any:
+    wire = part.outcome_origin.wire if part.outcome_origin else None
+    content = _print_output(part.output, wire.get("content") if wire else None)
+    if part.kind == "legacy":
+        return patch(wire, role="function", name=part.name, content=content)
+    return patch(wire, role="tool", tool_call_id=part.call_id, content=content)
+
+
+def _print_output(output: Any, old: Any) -> Any:
+    if output is old or isinstance(output, str):
+        return output
+    if isinstance(output, tuple):
+        return patch_list(old, [_print_block(part) for part in output])
+    return output_text(output)
+
+
+# --- looking up -----------------------------------------------------------------------------------------------------
+
+
+def continues(message: Any, /) -> bool:
+    """Results belong to the round of their call."""
+    return isinstance(message, dict) and message.get("role") in ("tool", "function")
+
+
+def ids(message: Any, /) -> Iterator[str]:
+    """The ids of its calls, or of the call that it answers."""
+    call_id = message.get("tool_call_id")
+    if isinstance(call_id, str):
+        yield call_id
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, dict) and isinstance(call.get("id"), str):
+            yield call["id"]
+
+
+def names(message: Any, /) -> Iterator[str]:
+    """The names of the functions that it calls."""
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            yield function["name"]
+
+
+def fits(messages: list[Any], /) -> int:
+    """Calls in `tool_calls`, results as role `tool`, plain content."""
+    score = 0
+    for message in messages:
+        if "tool_calls" in message or message.get("role") in ("tool", "function", "developer"):
+            score += 4
+        elif "role" in message and "content" in message and "type" not in message:
+            score += 1
+    return score
