@@ -1,6 +1,6 @@
 """The request types of the official SDKs as judges: `openai` and `anthropic` TypedDicts, validated by pydantic.
 
-They judge shapes, not conversations: no type knows which call a result answers. Three habits of pydantic are undone:
+They judge shapes, not conversations: no type knows which call a result answers. Pydantic's habits are undone here:
 
 - an `Iterable[...]` becomes a lazy validator, which accepts anything until somebody iterates; here it is read as a list;
 - by default values are converted where they can be; here a type means itself (strict mode);
@@ -39,7 +39,7 @@ OPTIONAL_ON_THE_WIRE: dict[str, dict[str, Any]] = {
     "output_text": {"annotations": []},
 }
 
-# Rules of the case file that the types see; all its other invalid cases pass them (held by `test_oracles.py`).
+# Rules of the case file that the types see; all its other invalid cases pass them.
 SEEN_BY_THE_TYPES = frozenset({"OCC-08", "OCC-11", "ANT-06"})
 
 
@@ -144,11 +144,18 @@ def _reason(judge: _Judge, message: Any) -> str | None:
         judge.validator.validate_python(message, strict=True)
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False, include_context=False)
-        # A union reports every branch; the one that got furthest is the one that was meant.
-        return _line(max(details, key=lambda each: len(each["loc"])))
+        return _line(_telling(details))
     return None
 
 
+def _telling(details: list[ErrorDetails]) -> ErrorDetails:
+    """Choose the error that tells most: a union reports all its branches, also those of other roles and kinds."""
+    foreign = {each["loc"][:-1] for each in details if each["type"] == "literal_error"}
+    meant = [each for each in details if not any(each["loc"][: len(branch)] == branch for branch in foreign)]
+    return max(meant or details, key=lambda each: len(each["loc"]))
+
+
 def _line(error: ErrorDetails) -> str:
-    """Write one error in a line."""
-    return f"{'.'.join(str(each) for each in error['loc'])}: {error['msg']}"
+    """Write one error in a line, without the long names of unions."""
+    place = ".".join(str(each) for each in error["loc"] if "[" not in str(each))
+    return f"{place}: {error['msg']}"
