@@ -223,6 +223,7 @@ def _bench(
         orphans=orphans,
         at_start=stretches[0][0] == 0,
         at_end=stretches[-1][1] == len(messages),
+        users_turn=messages[-1].get("role") in ("user", "tool"),
         taken=lambda: (call for message in messages for call in adapter.ids(message)),
         names=lambda: (name for message in messages for name in adapter.names(message)),
     )

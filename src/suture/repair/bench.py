@@ -39,12 +39,14 @@ class Bench:
         orphans: Literal["rebuild", "drop", "text"] = "rebuild",
         at_start: bool = True,
         at_end: bool = True,
+        users_turn: bool = False,
         taken: Callable[[], Iterable[str]] = tuple,
         names: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         """`codes` maps a rule's name to its code; `length` counts the wire messages of the whole history.
 
-        `at_start` and `at_end` say whether the broken stretches reach the start and the end of the history. `taken` and
+        `at_start` and `at_end` say whether the broken stretches reach the start and the end of the history, `users_turn`
+        whether its last message was the user's or a tool's, so that the model is to speak next. `taken` and
         `names` give the call ids and tool names of the whole history, asked only when one has to be minted.
         """
         self.limits = limits
@@ -58,6 +60,7 @@ class Bench:
         self.orphans = orphans
         self.at_start = at_start
         self.at_end = at_end
+        self.users_turn = users_turn
         self.taken = taken
         self.names = names
         self.repairs: list[tuple[int, Repair]] = []

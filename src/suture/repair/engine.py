@@ -7,7 +7,7 @@ import msgspec
 from suture.repair.bench import Bench
 from suture.repair.foreign import is_placeholder
 from suture.repair.pairing import Pairing, Slot, pair
-from suture.repair.rules import MESSAGE_RULES, duplicates, ordering, orphans
+from suture.repair.rules import MESSAGE_RULES, blocks, duplicates, ordering, orphans
 from suture.transcript import Entry, Message, Part, Result, TextPart, ToolPart
 
 __all__ = ["mend"]
@@ -15,6 +15,7 @@ __all__ = ["mend"]
 
 def mend(entries: list[Entry], bench: Bench) -> list[Message]:
     """The messages of `entries`, repaired for the bench's target; what was done is in the bench's report."""
+    entries = blocks.apply(entries, bench)
     pairing = pair(entries, bench.limits)
     duplicates.apply(pairing, bench)
     ordering.apply(pairing, bench)

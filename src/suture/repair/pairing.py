@@ -119,7 +119,7 @@ def pair(entries: list[Entry], limits: Limits) -> Pairing:
     turn, run_open, role, last = -1, False, "", -2
     for index, entry in enumerate(entries):
         place = entry.origin.at[0]
-        adjacent = place == last + 1
+        adjacent = place in (last, last + 1)
         last = place if isinstance(place, int) else -2
         if entry.role == "assistant":
             if not (limits.joins_roles and role == "assistant" and adjacent):

@@ -40,6 +40,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """A system message is taken between the user and the assistant."""
     server_id_prefix: str = ""
     """How the ids of calls begin that the provider runs itself."""
+    echoed: tuple[str, ...] = ()
+    """Keys of a call that its result repeats."""
+    marker: tuple[str, int] = ("", 0)
+    """A key that only so many blocks of a request may have."""
     reasoning_key: str = ""
     """The message key that carries reasoning, where the host reads one."""
 

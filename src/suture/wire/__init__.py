@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from suture.wire import openai_chat
+from suture.wire import anthropic, openai_chat
 from suture.wire.base import Adapter
 
 __all__ = ["ADAPTERS", "PROFILES", "resolve"]
 
-ADAPTERS: Final[dict[str, Adapter]] = {"openai_chat": openai_chat}
+ADAPTERS: Final[dict[str, Adapter]] = {"openai_chat": openai_chat, "anthropic": anthropic}
 PROFILES: Final[dict[str, Any]] = {}
 
 

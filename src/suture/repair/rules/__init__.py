@@ -13,14 +13,17 @@ from suture.repair.bench import Bench
 from suture.repair.rule import Rule
 from suture.repair.rules import (
     arguments,
+    blocks,
     call_ids,
     content,
     duplicates,
+    keys,
     names,
     ordering,
     orphans,
     provider_executed,
     reasoning,
+    request,
     roles,
     unanswered,
 )
@@ -36,6 +39,8 @@ MESSAGE_RULES: Final[tuple[Callable[[list[Message], Bench], list[Message]], ...]
     content.apply,
     call_ids.apply,
     names.apply,
+    keys.apply,
+    request.apply,
     roles.apply,  # last: the others drop and insert messages
 )
 
@@ -55,6 +60,9 @@ CATALOGUE: Final[tuple[Rule, ...]] = tuple(
                 roles,
                 reasoning,
                 provider_executed,
+                blocks,
+                keys,
+                request,
             )
             for rule in module.RULES
         ),

@@ -150,7 +150,7 @@ def _provider_orphan(answer: Answer, rebuilt: Rebuilt, bench: Bench) -> None:
     """Rebuild the call of a provider's own result inside its message, or drop a result that carries nothing."""
     result = answer.result
     message = f"the result of the provider's call {result.call_id!r} has no call"
-    carries = bool(result.output)
+    carries = bool(result.output) and result.state == "output-available"
     action = "its call was rebuilt, arguments marked as lost" if carries else "dropped: it carries nothing"
     bench.report("orphan-server-result", result.origin.at, message, action, call_id=result.call_id)
     if carries:

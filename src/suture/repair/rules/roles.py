@@ -13,6 +13,8 @@ __all__ = ["CONTINUE_TEXT", "RULES", "START_TEXT", "apply"]
 
 START_TEXT = "[the conversation starts with the assistant]"
 CONTINUE_TEXT = "Continue."
+LATE_TEXT = "[the result that came in here was added to its call above]"
+"""Keeps the turn where the last message was only a late result: the model is to speak next, as before."""
 
 _ASKED = [{"role": "user", "content": "Weather?"}]
 
@@ -116,8 +118,10 @@ def _last(messages: list[Message], bench: Bench) -> list[Message]:
     last = messages[-1]
     prefill = bench.request.get("prefill")
     answered = any(isinstance(p, ToolPart) for p in last.parts)
-    if last.role != "assistant" or answered or prefill is None:
+    if last.role != "assistant" or answered:
         return messages
+    if bench.users_turn and prefill is not True and bench.applies("last-role"):
+        return [*messages, Message(role="user", parts=(TextPart(LATE_TEXT),))]
     if prefill is False and bench.report(
         "last-role", _where(last, bench.length - 1), "the history ends with the assistant", "a user turn was appended"
     ):

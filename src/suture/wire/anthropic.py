@@ -1,0 +1,659 @@
+"""Anthropic Messages: the `messages` of `/v1/messages`.
+
+Quirks handled here:
+- results are blocks at the head of the user message after the call; the run may cross several user messages;
+- neighbours of one role count as one turn;
+- the provider's own tools stand with their results inside the assistant message;
+- thinking is signed, bound to its model, and goes back as it came.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from suture.transcript import (
+    PLACEHOLDERS,
+    Contract,
+    Entry,
+    FilePart,
+    Limits,
+    Message,
+    OpaquePart,
+    Origin,
+    Part,
+    ReasoningPart,
+    Result,
+    TextPart,
+    ToolPart,
+)
+from suture.transcript.codec import dumps
+from suture.wire.base import ABSENT, Request, patch, patch_list, typed_scan
+
+__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "ids", "limits", "names", "scan"]
+
+NAME: Final = "anthropic"
+ROOT: Final = "messages"
+
+_LIMITS: Final = Limits(
+    results="adjacent",
+    joins_roles=True,
+    id_pattern=r"[a-zA-Z0-9_-]+",
+    id_scope="history",
+    name_pattern=r"[a-zA-Z0-9_-]+",
+    name_max=200,
+    arguments="object",
+    result_content="rich",
+    final_empty_assistant=True,
+    server_id_prefix="srvtoolu_",
+    echoed=("toolset_name",),
+    marker=("cache_control", 4),
+)
+_MID_SYSTEM: Final = msgspec.structs.replace(_LIMITS, mid_system=True)
+
+_NO_RESULT = (
+    "`tool_use` ids were found without `tool_result` blocks immediately after: toolu_…. Each `tool_use` block must have a "
+    "corresponding `tool_result` block in the next message."
+)
+_NO_USE = (
+    "unexpected `tool_use_id` found in `tool_result` blocks: toolu_…. Each `tool_result` block must have a corresponding "
+    "`tool_use` block in the previous message."
+)
+_NOT_UNIQUE = "messages.1.content.1: `tool_use` ids must be unique"
+_BAD_ID = "messages.5.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+_NO_DICT = "messages.61.content.0.tool_use.input: Input should be a valid dictionary"
+_NOT_MODIFIED = (
+    "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. "
+    "These blocks must remain as they were in the original response."
+)
+_NO_SERVER_RESULT = (
+    "`web_search` tool use with id `srvtoolu_…` was found without a corresponding `web_search_tool_result` block"
+)
+
+RULES: Final = {
+    "unanswered-call": Contract("ANT-01", "documented", _NO_RESULT, "anthropics/claude-code#2697"),
+    "misplaced-result": Contract("ANT-01", "documented", _NO_RESULT, "anthropics/claude-code#2697"),
+    "placeholder-result": Contract("ANT-01", "inferred"),
+    "orphan-result": Contract("ANT-02", "seen", _NO_USE, "anthropics/claude-code#18947"),
+    "result-before-call": Contract("ANT-02", "seen", _NO_USE, "anthropics/claude-code#18947"),
+    "duplicate-call-id": Contract("ANT-03", "seen", _NOT_UNIQUE, "BerriAI/litellm#23510"),
+    "reused-call-id": Contract("ANT-03", "seen", _NOT_UNIQUE, "BerriAI/litellm#23510"),
+    "duplicate-result": Contract(
+        "ANT-04",
+        "seen",
+        "each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_…",
+        "vectorize-io/hindsight#4250",
+    ),
+    "missing-call-id": Contract("ANT-05", "seen", _BAD_ID, "maximhq/bifrost#5097"),
+    "malformed-call-id": Contract("ANT-05", "seen", _BAD_ID, "maximhq/bifrost#5097"),
+    "truncated-arguments": Contract("ANT-06", "seen", _NO_DICT, "anthropics/claude-code#6696"),
+    "arguments-not-an-object": Contract("ANT-06", "seen", _NO_DICT, "agentgateway/agentgateway#3002"),
+    "arguments-encoding": Contract("ANT-06", "seen", _NO_DICT, "anthropics/claude-code#6696"),
+    "malformed-tool-name": Contract("ANT-07", "seen", "tool_use.name: String should have at most 200 characters"),
+    "blank-text": Contract("ANT-08", "seen", "messages: text content blocks must be non-empty", "stackblitz/bolt.new#7426"),
+    "empty-message": Contract(
+        "ANT-10", "seen", "all messages must have non-empty content except for the optional final assistant message"
+    ),
+    "first-role": Contract("ANT-11", "seen", 'first message must use the "user" role'),
+    "trailing-whitespace": Contract(
+        "ANT-13", "documented", "final assistant content cannot end with trailing whitespace"
+    ),
+    "last-role": Contract(
+        "ANT-14",
+        "documented",
+        "This model does not support assistant message prefill. The conversation must end with a user message.",
+    ),
+    "reasoning-at-the-end": Contract("ANT-15", "seen", "The final block in an assistant message cannot be `thinking`."),
+    "reasoning-wanted": Contract(
+        "ANT-16",
+        "seen",
+        "Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` "
+        "message must start with a thinking block",
+        "anomalyco/opencode#3077",
+    ),
+    "foreign-reasoning": Contract("ANT-17", "documented", "Invalid `signature` in `thinking` block"),
+    "unsigned-reasoning": Contract("ANT-17", "documented", "Invalid `signature` in `thinking` block"),
+    "altered-reasoning": Contract("ANT-18", "seen", _NOT_MODIFIED, "anthropics/claude-code#10199"),
+    "reasoning-not-wanted": Contract(
+        "ANT-19",
+        "seen",
+        "When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.",
+        "tailcallhq/forgecode#1853",
+    ),
+    "unfinished-server-call": Contract("ANT-21", "documented", _NO_SERVER_RESULT, "LibreChat-AI/agents#216"),
+    "mixed-turn": Contract("ANT-22", "documented", _NO_SERVER_RESULT),
+    "orphan-server-result": Contract(
+        "ANT-23",
+        "seen",
+        "unexpected `tool_use_id` found in `advisor_tool_result` blocks: srvtoolu_…. Each `advisor_tool_result` block must "
+        "have a corresponding `server_tool_use` block before it.",
+        "anthropics/claude-code#64383",
+    ),
+    "server-call-id": Contract("ANT-24", "inferred", source="BerriAI/litellm#31672"),
+    "dangling-caller": Contract("ANT-26", "inferred"),
+    "misplaced-block": Contract("ANT-27", "inferred"),
+    "result-content": Contract(
+        "ANT-28", "seen", "messages.N.content.0.tool_result: all content must be type `text` if `is_error` is true"
+    ),
+    "cache-markers": Contract("ANT-29", "seen", "A maximum of 4 blocks with cache_control may be provided. Found 5."),
+    "system-position": Contract("ANT-30", "documented", "role 'system' is not supported on this model"),
+    "missing-tools": Contract("ANT-31", "inferred"),
+    "unrepeated-key": Contract("ANT-34", "documented"),
+}
+
+
+def limits(request: Request, /) -> Limits:
+    """Only the place of system messages depends on the model."""
+    return _MID_SYSTEM if request.get("model_family") == "mid_conversation_system" else _LIMITS
+
+
+# --- the fast look: what a healthy message is, checked in C ---------------------------------------------------------
+
+_Filled = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class _Text(msgspec.Struct, gc=False, tag_field="type", tag="text"):
+    text: _Filled
+    cache_control: Any = None
+
+
+class _Image(msgspec.Struct, gc=False, tag_field="type", tag="image"):
+    cache_control: Any = None
+
+
+class _Document(msgspec.Struct, gc=False, tag_field="type", tag="document"):
+    cache_control: Any = None
+
+
+class _Use(msgspec.Struct, gc=False, tag_field="type", tag="tool_use"):
+    id: _Filled
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+    input: dict[str, Any]
+    cache_control: Any = None
+    caller: msgspec.UnsetType = msgspec.UNSET
+    toolset_name: msgspec.UnsetType = msgspec.UNSET
+
+
+class _ToolResult(msgspec.Struct, gc=False, tag_field="type", tag="tool_result"):
+    tool_use_id: str
+    content: str | list[_Text | _Image | _Document] | msgspec.UnsetType = msgspec.UNSET
+    is_error: bool = False
+    cache_control: Any = None
+
+
+class _Thinking(msgspec.Struct, gc=False, tag_field="type", tag="thinking"):
+    thinking: str
+    signature: _Filled
+    cache_control: msgspec.UnsetType = msgspec.UNSET
+
+
+class _User(msgspec.Struct, gc=False, tag_field="role", tag="user"):
+    content: _Filled | Annotated[list[_Text | _ToolResult | _Image | _Document], msgspec.Meta(min_length=1)]
+
+
+class _Assistant(msgspec.Struct, gc=False, tag_field="role", tag="assistant"):
+    content: _Filled | Annotated[list[_Text | _Use | _Thinking], msgspec.Meta(min_length=1)]
+
+
+_Healthy = _User | _Assistant
+_SHORT: Final = max(map(len, PLACEHOLDERS))
+_ODD: Final = re.compile(r"[^a-zA-Z0-9_\-\n]")
+
+
+class _Look:
+    """One walk over a history; what it has seen so far."""
+
+    __slots__ = ("asked", "begun", "calls", "closed", "markers", "names", "suspects")
+
+    def __init__(self, suspects: set[int]) -> None:
+        self.suspects = suspects
+        self.calls: list[str] = []
+        self.names: set[str] = set()
+        self.markers = 0
+        self.asked: list[str] = []
+        """The calls of the current turn that have no result yet."""
+        self.begun = 0
+        """Where the current turn began."""
+        self.closed = True
+        """Whether something other than results came after the calls."""
+
+    def assistant(self, index: int, content: Any) -> None:
+        """Take up the calls of an answer."""
+        if self.closed:
+            self.settle(index)
+            self.begun, self.closed = index, False
+        if type(content) is str:
+            if content.isspace():
+                self.suspects.add(index)
+            return
+        written = blank = called = thought = False
+        for block in content:
+            kind = type(block)
+            if kind is _Use:
+                called = True
+                self.asked.append(block.id)
+                self.names.add(block.name)
+            elif kind is _Text:
+                if block.text.isspace():
+                    blank = True
+                else:
+                    written = True
+            elif called or thought:
+                self.suspects.add(index)
+            else:
+                thought = True
+            if kind is not _Thinking and block.cache_control is not None:
+                self.markers += 1
+        if (blank and not written) or len(set(self.asked)) != len(self.asked):
+            self.suspects.add(index)
+
+    def user(self, index: int, content: Any) -> None:
+        """Take the results at the head of a user message."""
+        if type(content) is str:
+            if content.isspace():
+                self.suspects.add(index)
+            self.settle(index)
+            return
+        written = blank = False
+        for block in content:
+            kind = type(block)
+            if kind is _ToolResult:
+                self.result(index, block)
+            else:
+                self.settle(index)
+                if kind is _Text:
+                    if block.text.isspace():
+                        blank = True
+                    else:
+                        written = True
+            if block.cache_control is not None:
+                self.markers += 1
+        if blank and not written:
+            self.suspects.add(index)
+
+    def result(self, index: int, block: _ToolResult) -> None:
+        """One result: of a call of this turn, in its run, and not a placeholder."""
+        called, content = block.tool_use_id, block.content
+        if called in self.asked and not self.closed:
+            self.asked.remove(called)
+            self.calls.append(called)
+        else:
+            self.suspects.add(index)
+        if type(content) is str:
+            if len(content) <= _SHORT and content.strip() in PLACEHOLDERS:
+                self.suspects.add(index)
+        elif type(content) is list and (block.is_error or any(b.cache_control is not None for b in content)):
+            self.suspects.add(index)
+
+    def settle(self, index: int) -> None:
+        """The run of results is over: calls that are still open have none."""
+        if self.asked:
+            self.suspects.update(range(self.begun, index))
+            self.calls += self.asked
+            self.asked = []
+        self.closed = True
+
+
+def scan(messages: list[Any], request: Request, /) -> set[int]:
+    """The messages that may break a rule: one walk over what C has found well-shaped."""
+    typed, suspects = typed_scan(messages, _Healthy)
+    look = _Look(suspects)
+    for index, message in enumerate(typed):
+        kind = type(message)
+        if kind is _Assistant:
+            look.assistant(index, message.content)
+        elif kind is _User:
+            look.user(index, message.content)
+        else:
+            look.settle(index)
+    look.settle(len(typed))
+    _look_over(look, messages, typed)
+    _look_at_ends(messages, request, suspects)
+    return suspects
+
+
+def _look_over(look: _Look, messages: list[Any], typed: list[Any]) -> None:
+    """What only the whole history shows: ids that repeat, odd characters, too many markers, missing tools."""
+    calls = look.calls
+    unique = set(calls)
+    if len(unique) != len(calls):
+        seen: set[str] = set()
+        repeated = {call for call in calls if call in seen or seen.add(call)}  # type: ignore[func-returns-value]
+        look.suspects.update(i for i, m in enumerate(messages) if not repeated.isdisjoint(ids(m)))
+    if _ODD.search("\n".join(calls)) or _ODD.search("\n".join(look.names)):
+        look.suspects.update(i for i, m in enumerate(typed) if _is_odd(m))
+    if look.markers > _LIMITS.marker[1] or (look.suspects and look.markers):
+        look.suspects.update(i for i, m in enumerate(messages) if '"cache_control"' in dumps(m))
+
+
+def _is_odd(message: Any) -> bool:
+    return (
+        type(message) is _Assistant
+        and type(message.content) is list
+        and any(type(b) is _Use and (_ODD.search(b.id) or _ODD.search(b.name)) for b in message.content)
+    )
+
+
+def _look_at_ends(messages: list[Any], request: Request, suspects: set[int]) -> None:
+    """The first message, the last ones, and what depends on the request."""
+    if not messages:
+        return
+    last = len(messages) - 1
+    if _role(messages[0]) != "user":
+        suspects.add(0)
+    model = request.get("model")
+    if model:
+        suspects.update(i for i, m in enumerate(messages) if isinstance(m, dict) and m.get("model", model) != model)
+    if isinstance(request.get("tools"), list) and not request["tools"]:
+        suspects.update(i for i, m in enumerate(messages) if any(True for _ in ids(m)))
+    ends_in_thought = _role(messages[last]) == "assistant" and _kind_of_last(messages[last]) in _REASONING
+    if ends_in_thought or request.get("prefill") is not None or isinstance(request.get("thinking"), bool):
+        while last > 0 and _role(messages[last]) != "assistant":
+            last -= 1
+        suspects.update(range(last, len(messages)))
+
+
+def _kind_of_last(message: dict[str, Any]) -> Any:
+    content = message.get("content")
+    block = content[-1] if isinstance(content, list) and content else None
+    return block.get("type") if isinstance(block, dict) else None
+
+
+def _role(message: Any) -> Any:
+    return message.get("role") if isinstance(message, dict) else None
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+_REASONING: Final = ("thinking", "redacted_thinking")
+_PROVIDER_USES: Final = {"server_tool_use": "server", "mcp_tool_use": "mcp"}
+_PROVIDER_RESULT: Final = "_tool_result"
+
+
+def decode(messages: Iterable[tuple[int, Any]], /) -> list[Entry]:
+    """Each wire message as an entry."""
+    return [_entry(index, message) for index, message in messages]
+
+
+def _entry(index: int, wire: dict[str, Any]) -> Entry:
+    origin = Origin((index,), wire)
+    role = wire.get("role")
+    if role not in ("user", "assistant", "system"):
+        return Entry("system", (OpaquePart("message", wire, origin),), origin, metadata={"role": role})
+    content = wire.get("content")
+    if isinstance(content, str):
+        text = (TextPart(content, Origin((index, "content"), content)),) if content else ()
+        return Entry(role, text, origin)
+    if isinstance(content, list):
+        items = tuple(_block(b, Origin((index, "content", n), b), origin) for n, b in enumerate(content))
+        return Entry(role, items, origin)
+    value = () if content is None else (OpaquePart("content", content, Origin((index, "content"), content)),)
+    return Entry(role, value, origin)
+
+
+def _block(block: Any, origin: Origin, container: Origin) -> Part | Result:
+    kind = block.get("type") if isinstance(block, dict) else None
+    if kind == "text" and isinstance(block.get("text"), str):
+        return TextPart(block["text"], origin)
+    if kind == "tool_use" or kind in _PROVIDER_USES:
+        return _use(block, kind, origin)
+    if kind == "tool_result":
+        return _result(block, origin, container)
+    if isinstance(kind, str) and kind.endswith(_PROVIDER_RESULT) and "tool_use_id" in block:
+        return _provider_result(block, kind, origin, container)
+    if kind in _REASONING:
+        payload = block.get("signature") if kind == "thinking" else block.get("data")
+        model = container.wire.get("model")
+        return ReasoningPart(
+            text=_text(block.get("thinking")),
+            payload=payload or None,
+            model=model if isinstance(model, str) else None,
+            origin=origin,
+        )
+    if kind in ("image", "document"):
+        return FilePart(kind, None, origin)
+    return OpaquePart(str(kind), block, origin)
+
+
+def _use(block: dict[str, Any], kind: str, origin: Origin) -> ToolPart:
+    provider = kind in _PROVIDER_USES
+    return ToolPart(
+        call_id=_text(block.get("id")),
+        name=_text(block.get("name")),
+        input=block.get("input"),
+        kind=_PROVIDER_USES.get(kind, "function"),
+        executor="provider" if provider else "host",
+        origin=origin,
+    )
+
+
+def _result(block: dict[str, Any], origin: Origin, container: Origin) -> Result:
+    content = block.get("content")
+    output: Any = content
+    if isinstance(content, list):
+        output = tuple(_inner(b, Origin((*origin.at, "content", n), b)) for n, b in enumerate(content))
+    return Result(
+        call_id=_text(block.get("tool_use_id")),
+        output=output,
+        state="output-error" if block.get("is_error") is True else "output-available",
+        origin=origin,
+        container=container,
+    )
+
+
+def _inner(block: Any, origin: Origin) -> Part:
+    if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str):
+        return TextPart(block["text"], origin)
+    return OpaquePart(str(block.get("type")) if isinstance(block, dict) else "value", block, origin)
+
+
+def _provider_result(block: dict[str, Any], kind: str, origin: Origin, container: Origin) -> Result:
+    content = block.get("content")
+    failed = isinstance(content, dict) and "error_code" in content
+    return Result(
+        call_id=_text(block.get("tool_use_id")),
+        name=kind.removesuffix(_PROVIDER_RESULT),
+        output=content,
+        state="output-error" if failed or block.get("is_error") is True else "output-available",
+        kind="mcp" if kind == "mcp_tool_result" else "server",
+        executor="provider",
+        origin=origin,
+        container=container,
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+# --- printing -------------------------------------------------------------------------------------------------------
+
+
+def encode(messages: Sequence[Message], limits: Limits, /) -> list[Any]:
+    """Each message; the results of a turn's calls at the head of the user message after it."""
+    printed: list[Any] = []
+    waiting: list[ToolPart] = []
+    for message in messages:
+        if message.role == "assistant":
+            if waiting and not _still_calling(waiting, message):
+                _flush(waiting, None, limits, printed)
+                waiting = []
+            waiting += (p for p in message.parts if _waits(p))
+            printed.append(_print(message, [], None))
+        else:
+            head, base = _flush(waiting, message if message.role == "user" else None, limits, printed)
+            waiting = []
+            printed.append(_print(message, head, base))
+    _flush(waiting, None, limits, printed)
+    return printed
+
+
+def _waits(part: Part) -> bool:
+    """Whether a call's result goes to the next user message."""
+    return isinstance(part, ToolPart) and part.executor != "provider" and (part.settled or part.outcome_origin is not None)
+
+
+def _still_calling(waiting: list[ToolPart], message: Message) -> bool:
+    """Whether this answer belongs to the turn of the calls before it: their results stand behind it."""
+    stood = [part.outcome_container.at[0] for part in waiting if part.outcome_container]
+    if not stood:
+        return False
+    if message.origin is not None:
+        return message.origin.at[0] < min(stood)  # type: ignore[operator,type-var]
+    own = [p.outcome_container.at[0] for p in message.parts if isinstance(p, ToolPart) and p.outcome_container]
+    return own[:1] == stood[:1]
+
+
+def _flush(
+    calls: list[ToolPart], following: Message | None, limits: Limits, printed: list[Any]
+) -> tuple[list[Any], dict[str, Any] | None]:
+    """Print results in the user messages that they came in; give back those for the head of the following one.
+
+    Results that stand where they belong keep their order and their message; the others join the last of them. Beside the
+    head comes the message that it stood in, where the following one is new.
+    """
+    groups: list[tuple[Any, list[Any]]] = []
+    for part in sorted(calls, key=_place):
+        container = part.outcome_container
+        block = _print_result(part, limits)
+        if groups and (container is None or container.wire is groups[-1][0]):
+            groups[-1][1].append(block)
+        else:
+            groups.append((container.wire if container else None, [block]))
+    head: list[Any] = []
+    base = None
+    if groups and following is not None:
+        last = groups[-1][0]
+        if last is None or following.origin is None or following.origin.wire is last:
+            base, head = groups.pop()
+    for wire, blocks in groups:
+        old = wire.get("content") if wire else None
+        printed.append(patch(wire, role="user", content=patch_list(old, blocks)))
+    return head, base
+
+
+def _place(part: ToolPart) -> tuple[bool, tuple[int, int]]:
+    at = part.outcome_origin.at if part.outcome_origin else ()
+    if not at or part.outcome_container is None:
+        return True, (0, 0)
+    return False, (int(at[0]), int(at[-1]))
+
+
+def _print(message: Message, head: list[Any], base: dict[str, Any] | None) -> Any:
+    wire = message.origin.wire if message.origin else base
+    first = message.parts[0] if message.parts else None
+    if isinstance(first, OpaquePart) and first.kind == "message":
+        return first.value
+    old = wire.get("content", ABSENT) if wire is not None else None
+    return patch(wire, role=message.role, content=_print_content(message.parts, head, old))
+
+
+def _print_content(parts: Sequence[Part], head: list[Any], old: Any) -> Any:
+    """Content in the shape it had: text stays text, blocks stay blocks."""
+    if not parts and not head:
+        return old if not old else []
+    if not head and len(parts) == 1 and parts[0].origin is not None and parts[0].origin.wire is old:
+        return old if not isinstance(parts[0], TextPart) or parts[0].text == old else parts[0].text
+    if not head and len(parts) == 1 and isinstance(parts[0], TextPart) and not isinstance(old, list):
+        return parts[0].text
+    return patch_list(old, [*head, *_blocks(parts)])
+
+
+def _blocks(parts: Sequence[Part]) -> Iterator[Any]:
+    """Each part's block; a result of the provider's own tool where it stood, or right behind its call."""
+    waiting: list[ToolPart] = []
+    for part in parts:
+        at = part.origin.at[-1] if part.origin else None
+        while waiting and (at is None or _stood(waiting[0]) < at):  # type: ignore[operator]
+            yield _print_provider_result(waiting.pop(0))
+        yield _print_part(part)
+        if isinstance(part, ToolPart) and part.executor == "provider" and part.outcome_origin is not None:
+            waiting.append(part)
+            waiting.sort(key=_stood)
+    yield from map(_print_provider_result, waiting)
+
+
+def _stood(part: ToolPart) -> int:
+    at = part.outcome_origin.at if part.outcome_origin else ()
+    return int(at[-1]) if at else -1
+
+
+def _print_part(part: Part) -> Any:
+    wire = part.origin.wire if part.origin else None
+    if isinstance(part, TextPart):
+        return patch(wire if isinstance(wire, dict) else None, type="text", text=part.text)
+    if isinstance(part, ToolPart):
+        kind = {"server": "server_tool_use", "mcp": "mcp_tool_use"}.get(part.kind, "tool_use")
+        return patch(wire, type=kind, id=part.call_id, name=part.name, input=part.input)
+    return wire
+
+
+def _print_result(part: ToolPart, limits: Limits) -> Any:
+    wire = part.outcome_origin.wire if part.outcome_origin else None
+    call = part.origin.wire if part.origin else {}
+    fields: dict[str, Any] = {"type": "tool_result", "tool_use_id": part.call_id}
+    old = wire.get("content", ABSENT) if wire else None
+    fields["content"] = ABSENT if part.output is None and old is ABSENT else _print_output(part.output, old)
+    if part.state != "output-available":
+        fields["is_error"] = True
+    fields |= {key: call[key] for key in limits.echoed if key in call}
+    return patch(wire, **fields)
+
+
+def _print_output(output: Any, old: Any) -> Any:
+    if output is old or output is None or isinstance(output, str):
+        return output
+    if isinstance(output, tuple):
+        return patch_list(old, [_print_part(part) for part in output])
+    return dumps(output)
+
+
+def _print_provider_result(part: ToolPart) -> Any:
+    return patch(part.outcome_origin.wire if part.outcome_origin else None, tool_use_id=part.call_id)
+
+
+# --- looking up -----------------------------------------------------------------------------------------------------
+
+
+def _content_blocks(message: Any) -> Iterator[dict[str, Any]]:
+    content = message.get("content") if isinstance(message, dict) else None
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict):
+            yield block
+
+
+def continues(message: Any, /) -> bool:
+    """Results belong to the round of their call, and so do the answers of one turn."""
+    return _role(message) == "assistant" or any(b.get("type") == "tool_result" for b in _content_blocks(message))
+
+
+def ids(message: Any, /) -> Iterator[str]:
+    """The ids of its calls, and of the calls that it answers."""
+    for block in _content_blocks(message):
+        kind = block.get("type")
+        key = "tool_use_id" if isinstance(kind, str) and kind.endswith("tool_result") else "id"
+        if isinstance(kind, str) and "tool_" in kind and isinstance(block.get(key), str):
+            yield block[key]
+
+
+def names(message: Any, /) -> Iterator[str]:
+    """The names of the tools that it calls."""
+    return (b["name"] for b in _content_blocks(message) if b.get("type") == "tool_use" and isinstance(b.get("name"), str))
+
+
+_BLOCKS: Final = frozenset({"tool_use", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use"})
+
+
+def fits(messages: list[Any], /) -> int:
+    """Calls and results as blocks of `content`, no role of their own."""
+    score = 0
+    for message in messages:
+        kinds = {block.get("type") for block in _content_blocks(message)}
+        if any(isinstance(kind, str) and (kind in _BLOCKS or kind.endswith("tool_result")) for kind in kinds):
+            score += 5
+        elif "tool_calls" not in message and "type" not in message and _role(message) in ("user", "assistant"):
+            score += isinstance(message.get("content"), list) and kinds <= {"text", "image", "document"}
+    return score
