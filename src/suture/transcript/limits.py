@@ -44,8 +44,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Keys of a call that its result repeats."""
     marker: tuple[str, int] = ("", 0)
     """A key that only so many blocks of a request may have."""
+    alternate: bool = False
+    """User and assistant take turns, message by message."""
     reasoning_key: str = ""
     """The message key that carries reasoning, where the host reads one."""
+    reasoning_wanted: bool = False
+    """An answer that calls tools carries its reasoning."""
 
 
 class Contract(msgspec.Struct, frozen=True):

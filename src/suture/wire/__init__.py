@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from suture.wire import anthropic, openai_chat
 from suture.wire.base import Adapter
+from suture.wire.profiles import PROFILES
 
 __all__ = ["ADAPTERS", "PROFILES", "resolve"]
 
 ADAPTERS: Final[dict[str, Adapter]] = {"openai_chat": openai_chat, "anthropic": anthropic}
-PROFILES: Final[dict[str, Any]] = {}
 
 
 def resolve(name: str, request: Mapping[str, Any]) -> Adapter | None:
     """The adapter of a format or profile; None where there is none of that name."""
-    return ADAPTERS.get(name)
+    return ADAPTERS.get(name) or PROFILES.get(name)

@@ -17,6 +17,7 @@ from suture.repair.rules import (
     call_ids,
     content,
     duplicates,
+    host_keys,
     keys,
     names,
     ordering,
@@ -40,6 +41,7 @@ MESSAGE_RULES: Final[tuple[Callable[[list[Message], Bench], list[Message]], ...]
     call_ids.apply,
     names.apply,
     keys.apply,
+    host_keys.apply,
     request.apply,
     roles.apply,  # last: the others drop and insert messages
 )
@@ -62,6 +64,7 @@ CATALOGUE: Final[tuple[Rule, ...]] = tuple(
                 provider_executed,
                 blocks,
                 keys,
+                host_keys,
                 request,
             )
             for rule in module.RULES

@@ -70,7 +70,7 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Put the turns in the order that the target takes."""
     if bench.applies("system-position"):
         messages = _system(messages, bench)
-    if bench.applies("consecutive-roles"):
+    if bench.limits.alternate and bench.applies("consecutive-roles"):
         messages = _merge(messages, bench)
     if messages and bench.applies("first-role"):
         messages = _first(messages, bench)
