@@ -2,7 +2,7 @@
 
 They judge shapes, not conversations: no type knows which call a result answers. Pydantic's habits are undone here:
 
-- an `Iterable[...]` becomes a lazy validator, which accepts anything until somebody iterates; here it is read as a list;
+- an `Iterable[...]` becomes a lazy validator, which accepts all until somebody iterates; here it is read as a list;
 - by default values are converted where they can be; here a type means itself (strict mode);
 - half of a surrogate pair, which JSON can hold, is no text to it; here it is replaced before judging.
 
@@ -33,7 +33,7 @@ TYPES: dict[str, tuple[object, ...]] = {
 }
 
 # Where the types ask for more than the wire: keys filled in before judging, by the `type` of the object.
-# The AI SDK replays assistant messages without id and status, and nobody's stored text keeps empty annotations (ORS-12).
+# The AI SDK replays assistant messages without id and status, and stored text rarely keeps empty annotations (ORS-12).
 OPTIONAL_ON_THE_WIRE: dict[str, dict[str, Any]] = {
     "message": {"id": "msg_0", "status": "completed"},
     "output_text": {"annotations": []},

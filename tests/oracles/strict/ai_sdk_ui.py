@@ -22,7 +22,16 @@ STRINGS = {
     "source-document": ("sourceId", "mediaType", "title"),
     "step-start": (),
 }
-# State -> the fields it must not have; `input` and `output` may be any JSON, and so may be missing in JavaScript.
+# State -> the fields it must have, with any value; and the fields it must not have.
+REQUIRED = {
+    "input-streaming": (),
+    "input-available": ("input",),
+    "approval-requested": ("input",),
+    "approval-responded": ("input",),
+    "output-available": ("input", "output"),
+    "output-error": (),
+    "output-denied": ("input",),
+}
 FORBIDDEN = {
     "input-streaming": ("output", "errorText", "approval"),
     "input-available": ("output", "errorText", "approval"),
@@ -68,8 +77,15 @@ def _messages(messages: Messages, request: Request) -> Iterator[str]:
             continue
         if not parts and role != "assistant":
             yield f"AIU-09 {where}: {role} message without parts"
+        step = _last_step(parts) if place == len(messages) - 1 else len(parts)
         for spot, part in enumerate(parts):
-            yield from _part(part, f"{where}.parts[{spot}]", role, last=place == len(messages) - 1)
+            yield from _part(part, f"{where}.parts[{spot}]", role, last=spot >= step)
+
+
+def _last_step(parts: list[Any]) -> int:
+    """Find where the last step of a message begins that holds anything."""
+    starts = [place for place, part in numbered(parts) if kind(part) == "step-start" and place < len(parts) - 1]
+    return starts[-1] if starts else 0
 
 
 def _part(part: object, where: str, role: str, *, last: bool) -> Iterator[str]:
@@ -87,6 +103,8 @@ def _part(part: object, where: str, role: str, *, last: bool) -> Iterator[str]:
                 yield f"AIU-00 {where}: {kind(part)} without {key}"
     elif not kind(part).startswith("data-"):
         yield f"AIU-00 {where}: unknown part {kind(part)!r}"
+    elif "data" not in part:
+        yield f"AIU-00 {where}: data part without data"
 
 
 def _tool(part: dict[str, Any], where: str) -> Iterator[str]:
@@ -99,6 +117,9 @@ def _tool(part: dict[str, Any], where: str) -> Iterator[str]:
     if state not in FORBIDDEN:
         yield f"AIU-01 {where}: unknown state"
         return
+    for key in REQUIRED[state]:
+        if key not in part:
+            yield f"AIU-01 {where}: no {key} in state {state}"
     for key in FORBIDDEN[state]:
         if key in part:
             yield f"AIU-01 {where}: {key} in state {state}"
@@ -129,6 +150,6 @@ def _settled(part: dict[str, Any], where: str, *, last: bool) -> Iterator[str]:
         yield f"AIU-02 {where}: input-streaming is dropped on the way"
     elif state in {"input-available", "approval-requested"}:
         yield f"AIU-03 {where}: {state} has no result"
-    # The SDK itself runs an approved call when it stands in the last message (AIM-06).
+    # The SDK itself settles an answered approval when it stands in the last step of all (AIM-06).
     elif state == "approval-responded" and not last:
         yield f"AIU-04 {where}: answered approval without an outcome"

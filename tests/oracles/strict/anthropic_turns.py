@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from tests.oracles.strict.shape import Messages, Request, kind, members, numbered, switch, text_of, tool_names
@@ -81,15 +82,14 @@ def _unique(turns: list[Turn]) -> Iterator[str]:
 def _clients(turns: list[Turn]) -> Iterator[str]:
     """Judge ANT-01, -02, -04 and -34 over each pair of neighbouring turns."""
     nobody = Turn(None, 0)
-    for turn, after in zip(turns, [*turns[1:], nobody], strict=True):
-        if turn.role == "assistant":
-            run = set(_leading_results(after)) if after.role == "user" else set()
-            for call_id in turn.ids("tool_use"):
-                if call_id not in run:
-                    yield f"ANT-01 {turn.where}: no result for {call_id!r} at the head of the next message"
-    for before, turn in zip([nobody, *turns], turns, strict=False):
-        calls = {text_of(block, "id"): block for block in before.blocks if kind(block) == "tool_use"}
-        yield from _results(turn, calls if before.role == "assistant" else {})
+    for before, turn in pairwise([nobody, *turns, nobody]):
+        calls: dict[str, dict[str, Any]] = {}
+        if before.role == "assistant":
+            calls = {text_of(block, "id"): block for block in before.blocks if kind(block) == "tool_use"}
+        run = set(_leading_results(turn)) if turn.role == "user" else set()
+        for call_id in sorted(calls.keys() - run):
+            yield f"ANT-01 {before.where}: no result for {call_id!r} at the head of the next message"
+        yield from _results(turn, calls)
 
 
 def _leading_results(turn: Turn) -> Iterator[str]:
