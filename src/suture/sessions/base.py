@@ -8,8 +8,8 @@ A format is a module with five names:
     history(session)          its threads: message lists as the model sees them, in a wire format
     write(session, mended)    the new content of the file, chunk by chunk, with mended message lists in their places
 
-`read` keeps an index and no content, and `history` and `write` go back to the file, so a session is read only for as long
-as its file does not change. `files.replace` sees to that when the new content is put in place.
+`read` keeps an index and no content, and `history` and `write` go back to the file, so a session is read only for as
+long as its file does not change. `files.replace` sees to that when the new content is put in place.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from suture.sessions.damage import Damage
 from suture.sessions.files import Fingerprint
 from suture.sessions.lines import decode
 
-__all__ = ["SAMPLE_SIZE", "Check", "Located", "Mended", "Reader", "Sample", "Session", "Thread"]
+__all__ = ["SAMPLE_SIZE", "Check", "Located", "Mended", "Reader", "Sample", "Session", "Thread", "place_of"]
 
 Check = Callable[[Sequence[Any], str], list[Finding]]
 """`suture.pipeline.check`, or anything that is called like it: messages, wire format."""
@@ -89,13 +89,15 @@ class Thread(msgspec.Struct, kw_only=True):
 
     def line_of(self, path: str) -> int | None:
         """The line of a finding's path, such as `messages[3].content[0]`; None for a path that names no message."""
-        numbers = [int(number) for number in re.findall(r"\[(\d+)\]", path)[:2]]
-        if not numbers or numbers[0] >= len(self.lines):
-            return None
-        lines = self.lines[numbers[0]]
-        if not lines:
-            return None
-        return lines[min(numbers[1], len(lines) - 1)] if len(numbers) > 1 else lines[0]
+        message, block = place_of(path)
+        lines = self.lines[message] if 0 <= message < len(self.lines) else ()
+        return lines[min(block, len(lines) - 1)] if lines else None
+
+
+def place_of(path: str) -> tuple[int, int]:
+    """Message and content block of a path such as `messages[3].content[0]`; -1 and 0 where it names none."""
+    numbers = [int(number) for number in re.findall(r"\[(\d+)\]", path)[:2]]
+    return numbers[0] if numbers else -1, numbers[1] if len(numbers) > 1 else 0
 
 
 class Mended(msgspec.Struct, kw_only=True):
@@ -120,7 +122,7 @@ class Reader(Protocol):
     """A session format: a module of this shape."""
 
     @property
-    def NAME(self) -> str:
+    def NAME(self) -> str:  # noqa: N802 - it is a module's constant
         """What users type."""
         ...
 

@@ -1,13 +1,13 @@
 """From lines that name their parents to conversations: which branches there are, and what each one says in which order.
 
-Two things make a file look like a tree where the conversation is a line. An API message is split over several lines, one a
-content block, and the result of a parallel call hangs off the line of its own call:
+Two things make a file look like a tree where the conversation is a line. An API message is split over several lines,
+one a content block, and the result of a parallel call hangs off the line of its own call:
 
     call A ── call B ── result B ── next message
        └──── result A
 
-Result A is no branch: nothing follows it, and it answers a call of this message. So a branch is the path from its last line
-up to the root, and with it all lines off that path that belong to a message on it and lead nowhere else.
+Result A is no branch: nothing follows it, and it answers a call of this message. So a branch is the path from its
+last line up to the root, and with it all lines off that path that belong to a message on it and lead nowhere else.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Branch(msgspec.Struct):
     leaf: int
     own: int
     """The first row on its path that no branch before it holds."""
+    fork: int
+    """The first row on its path that was not there before: its parent is where it splits off, if it does."""
     name: str = ""
 
 
@@ -56,13 +58,15 @@ class Forest:
     def _link_children(self) -> None:
         """Fills in who follows whom among the messages, whatever else stands between them."""
         index = self.index
-        above = array("i", [-1]) * len(index)
-        for row, parent in enumerate(index.parents):
+        count = len(index)
+        above = array("i", [-1]) * count
+        for row in range(count):
+            parent = index.parents[row]
             while parent >= 0 and not index.flags[parent] & TALK:
                 parent = above[parent] if parent < row else index.parents[parent]
             above[row] = parent
         # Backwards, so that each list of children is in the order of the file.
-        for row in range(len(index) - 1, -1, -1):
+        for row in range(count - 1, -1, -1):
             if index.flags[row] & TALK and above[row] >= 0:
                 self.next_child[row] = self.first_child[above[row]]
                 self.first_child[above[row]] = row
@@ -143,7 +147,8 @@ class Forest:
         index = self.index
         if index.flags[row] & ASSISTANT:
             return index.groups[row] == group
-        return bool(index.flags[row] & RESULT) and calls.issuperset(index.tools_of(row))
+        tools = index.tools_of(row)
+        return bool(index.flags[row] & RESULT and tools) and calls.issuperset(tools)
 
     def _dead_end(self, start: int, group: int, calls: set[int], answered: set[int]) -> list[int]:
         """`start` and everything below it where all of it belongs to the API message; otherwise nothing."""
@@ -167,7 +172,7 @@ class Forest:
         return found
 
     def _arrange(self, zone: list[int], pulled: list[int]) -> Iterator[Turn]:
-        """A zone as messages: the API message, one message of the results that come with it, and the rest as it stands."""
+        """A zone as messages: the API message, one message of its results, and the rest as it stands."""
         index = self.index
         if not index.flags[zone[0]] & ASSISTANT:
             yield from (Turn("user", [row]) for row in zone)
@@ -178,15 +183,16 @@ class Forest:
         last = max(place for place, row in enumerate(zone) if index.flags[row] & ASSISTANT)
         results = [row for row in pulled if not index.flags[row] & ASSISTANT]
         rest: list[int] = []
+        broken = False
         for place, row in enumerate(zone):
             if index.flags[row] & ASSISTANT:
                 continue
             # Behind the last part of the message, only an unbroken run of results still belongs to it.
-            late = place > last and bool(rest) and rest[-1] in zone[last:]
-            if not late and index.flags[row] & RESULT and all(tool in order for tool in index.tools_of(row)):
+            if not broken and self._belongs(row, index.groups[zone[0]], set(order)):
                 results.append(row)
             else:
                 rest.append(row)
+                broken = place > last
         yield Turn("assistant", parts)
         if results:
             yield Turn("user", sorted(results, key=lambda row: (min(map(order.__getitem__, index.tools_of(row))), row)))
@@ -206,28 +212,35 @@ class Forest:
         return ordered
 
     def _take(self, leaf: int, covered: bytearray, kept: dict[int, Branch]) -> None:
-        """Adds the branch of a leaf, and marks what it holds."""
+        """Adds the branch of a leaf, and marks what it holds (1) and what was compacted away before it (2)."""
         index = self.index
-        own = row = leaf
-        while row >= 0 and not covered[row]:
+        own = fork = row = leaf
+        while row >= 0 and covered[row] != 1:
+            fork = fork if covered[row] else row
             covered[row], own = 1, row
             if index.flags[row] & (SUMMARY | BOUNDARY):
+                self._mark_compacted(index.parents[row], covered)
                 row = -1
                 break
             row = index.parents[row]
+        branch = kept[leaf] = Branch(index.chains[leaf], leaf, own, fork)
         while row >= 0 and not index.flags[row] & (TEXT | SUMMARY | BOUNDARY) and index.parents[row] >= 0:
             row = index.parents[row]
-        branch = kept[leaf] = Branch(index.chains[leaf], leaf, own)
         for zone in self._zones(self._with_preserved(self.path(leaf, row))):
             for pulled in self._pulled(zone):
                 covered[pulled] = 1
                 # A branch that ended in a lone result, and was found first, is a part of this one.
                 former = kept.pop(pulled, None)
                 if former is not None:
-                    branch.own = former.own
+                    branch.own, branch.fork = former.own, former.fork
+
+    def _mark_compacted(self, row: int, covered: bytearray) -> None:
+        while row >= 0 and not covered[row]:
+            covered[row] = 2
+            row = self.index.parents[row]
 
     def _key(self, branch: Branch) -> int:
-        """Branches with the same key are of one conversation: those of a chain, or of a tree where chains have no name."""
+        """What branches of one conversation share: the chain, or the root of the tree where chains have no name."""
         return self.path(branch.leaf)[0] - len(self.index) if branch.chain == UNNAMED else branch.chain
 
     def _name(self, branches: list[Branch]) -> None:
@@ -244,13 +257,13 @@ class Forest:
                 sides += number == 1
                 name = f"sidechain {index.agents[branch.chain] or sides}"
                 branch.name = name if number == 1 else f"{name} branch {number}"
-            splits_at = index.parents[branch.own]
-            if number > 1 and splits_at >= 0 and not index.flags[branch.own] & (SUMMARY | BOUNDARY):
+            splits_at = index.parents[branch.fork]
+            if number > 1 and splits_at >= 0:
                 self.damages.append(
                     Damage(
                         code="SU906",
-                        line=index.numbers[branch.own],
-                        offset=index.offsets[branch.own],
+                        line=index.numbers[branch.fork],
+                        offset=index.offsets[branch.fork],
                         found=f"another branch of the conversation, from line {index.numbers[splits_at]} on, "
                         f"which ends at line {index.numbers[branch.leaf]}",
                         salvaged=f"both branches; this one is the thread {branch.name!r}",

@@ -1,13 +1,14 @@
 """Where everything stands in a Claude Code file, and which line continues which: some fifty bytes a line, no content.
 
-Only lines that take part in a chain are in the index: those of the conversation, and those with a `uuid`. Identifiers are
-kept as eight-byte hashes, so the index of a file of a gigabyte is some tens of megabytes.
+Only lines that take part in a chain are in the index: those of the conversation, and those with a `uuid`. Identifiers
+are kept as eight-byte hashes, so the index of a file of a gigabyte is some tens of megabytes.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -71,32 +72,32 @@ class _Message(msgspec.Struct):
     content: str | list[_Block] | None = None
 
 
-class _Kept(msgspec.Struct):
-    anchorUuid: str | None = None
+class _Kept(msgspec.Struct, rename="camel"):
+    anchor_uuid: str | None = None
     uuids: list[str] = []
-    headUuid: str | None = None
-    tailUuid: str | None = None
+    head_uuid: str | None = None
+    tail_uuid: str | None = None
 
 
-class _Compaction(msgspec.Struct):
-    preservedMessages: _Kept | None = None
-    preservedSegment: _Kept | None = None
+class _Compaction(msgspec.Struct, rename="camel"):
+    preserved_messages: _Kept | None = None
+    preserved_segment: _Kept | None = None
 
 
-class _Envelope(msgspec.Struct):
+class _Envelope(msgspec.Struct, rename="camel"):
     """What the index wants to know of a line."""
 
     type: str | None = None
     subtype: str | None = None
     uuid: str | None = None
-    parentUuid: str | None | UnsetType = UNSET
-    logicalParentUuid: str | None = None
-    isSidechain: bool | None = None
-    agentId: str | None = None
-    isCompactSummary: bool | None = None
-    isApiErrorMessage: bool | None = None
+    parent_uuid: str | UnsetType | None = UNSET
+    logical_parent_uuid: str | None = None
+    is_sidechain: bool | None = None
+    agent_id: str | None = None
+    is_compact_summary: bool | None = None
+    is_api_error_message: bool | None = None
     message: _Message | None = None
-    compactMetadata: _Compaction | None = None
+    compact_metadata: _Compaction | None = None
 
 
 _DECODER: Final = msgspec.json.Decoder(_Envelope)
@@ -111,7 +112,9 @@ def is_record(value: Any) -> bool:
     """Whether an object is a whole line of a Claude Code file rather than a part of one."""
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         return False
-    return any(key in value for key in ("sessionId", "parentUuid", "leafUuid")) or "messageId" in value and "snapshot" in value
+    return any(key in value for key in ("sessionId", "parentUuid", "leafUuid")) or (
+        "messageId" in value and "snapshot" in value
+    )
 
 
 class ClaudeIndex:
@@ -234,13 +237,13 @@ class _Building:
         self.remember(row, line)
 
     def chain_of(self, line: _Envelope) -> int:
-        if not line.isSidechain:
+        if not line.is_sidechain:
             return MAIN
-        if not line.agentId:
+        if not line.agent_id:
             return UNNAMED
-        number = self.chain_numbers.setdefault(line.agentId, len(self.index.agents))
+        number = self.chain_numbers.setdefault(line.agent_id, len(self.index.agents))
         if number == len(self.index.agents):
-            self.index.agents.append(line.agentId)
+            self.index.agents.append(line.agent_id)
         return number
 
     def link(self, row: int, line: _Envelope) -> None:
@@ -248,17 +251,17 @@ class _Building:
         index = self.index
         before = self.last_talk.get(index.chains[row], -1)
         cut = bool(index.flags[row] & (BOUNDARY | SUMMARY))
-        named = line.parentUuid
+        named = line.parent_uuid
         if cut and not named:
             # The model sees nothing beyond, but the file is one conversation: what was compacted is not a branch.
-            named = line.logicalParentUuid
+            named = line.logical_parent_uuid
         if named:
             parent = self.recent.get(tag(named))
             if parent is not None:
                 self.settle(row, parent, before, missing=not cut)
             else:
                 self.unlinked.append((row, tag(named), before, not cut))
-        elif cut or named is UNSET and index.flags[row] & TALK:
+        elif cut or (named is UNSET and index.flags[row] & TALK):
             index.parents[row] = before
 
     def settle(self, row: int, parent: int, before: int, *, missing: bool) -> None:
@@ -294,8 +297,8 @@ class _Building:
                 self.recent = dict(list(self.recent.items())[_RECENT:])
         if index.flags[row] & TALK:
             self.last_talk[index.chains[row]] = row
-        if line.compactMetadata:
-            kept = line.compactMetadata.preservedMessages or line.compactMetadata.preservedSegment
+        if line.compact_metadata:
+            kept = line.compact_metadata.preserved_messages or line.compact_metadata.preserved_segment
             if kept:
                 self.kept.append((row, kept))
 
@@ -328,13 +331,13 @@ class _Building:
     def keep(self, row: int, kept: _Kept, rows: dict[int, int]) -> None:
         """Notes the rows that a compaction kept word for word behind its summary."""
         found = [rows[tag(name)] for name in kept.uuids if tag(name) in rows]
-        head, tail = (rows.get(tag(name or ""), -1) for name in (kept.headUuid, kept.tailUuid))
+        head, tail = (rows.get(tag(name or ""), -1) for name in (kept.head_uuid, kept.tail_uuid))
         if not found and head >= 0:
             while tail > head:
                 found.append(tail)
                 tail = self.index.parents[tail]
             found = [*found, head][::-1] if tail == head else []
-        anchor = rows.get(tag(kept.anchorUuid or ""), row)
+        anchor = rows.get(tag(kept.anchor_uuid or ""), row)
         if found:
             self.index.preserved[row] = (anchor, [kept_row for kept_row in found if self.index.flags[kept_row] & TALK])
 
@@ -356,11 +359,9 @@ def _tolerant(value: Any) -> _Envelope:
         return _Envelope()
     fields: dict[str, Any] = {}
     for field in msgspec.structs.fields(_Envelope):
-        if field.name in value:
-            try:
-                fields[field.name] = msgspec.convert(value[field.name], field.type)
-            except msgspec.ValidationError:
-                continue
+        if field.encode_name in value:
+            with suppress(msgspec.ValidationError):
+                fields[field.name] = msgspec.convert(value[field.encode_name], field.type)
     return _Envelope(**fields)
 
 
@@ -368,14 +369,19 @@ def _flags_of(line: _Envelope) -> int:
     if line.type == "system" and line.subtype == "compact_boundary":
         return BOUNDARY
     message = line.message
-    if line.type not in {"user", "assistant"} or message is None or message.content is None or line.isApiErrorMessage:
-        # An error of the API is shown to the user as if the model had said it; the model never sees it.
+    if line.type not in {"user", "assistant"} or message is None or message.content is None:
+        return 0
+    if line.is_api_error_message:
+        # It is shown to the user as if the model had said it; the model never sees it.
         return 0
     if line.type == "assistant":
         return TALK | ASSISTANT
     blocks = message.content if isinstance(message.content, list) else []
     results = sum(block.type == "tool_result" for block in blocks)
-    return TALK | (SUMMARY if line.isCompactSummary else 0) | (TEXT if not results else RESULT if results == len(blocks) else 0)
+    flags = TALK | SUMMARY if line.is_compact_summary else TALK
+    if not results:
+        return flags | TEXT
+    return flags | RESULT if results == len(blocks) else flags
 
 
 def _tools_of(line: _Envelope) -> tuple[int, ...]:
@@ -387,4 +393,4 @@ def _tools_of(line: _Envelope) -> tuple[int, ...]:
 
 
 def _names_in(kept: _Kept) -> Iterable[str]:
-    return (name for name in (kept.anchorUuid, kept.headUuid, kept.tailUuid, *kept.uuids) if name)
+    return (name for name in (kept.anchor_uuid, kept.head_uuid, kept.tail_uuid, *kept.uuids) if name)

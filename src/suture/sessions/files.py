@@ -65,8 +65,8 @@ def backups(path: Path) -> list[Path]:
 def replace(path: Path, chunks: Iterable[bytes], read: Fingerprint) -> Path:
     """Puts `chunks` in the place of the file's content and gives back the path of the backup.
 
-    Either all of it happens or the file stays as it was: the new content is written beside the file and takes its place in
-    one step, after it has reached the disk.
+    Either all of it happens or the file stays as it was: the new content is written beside the file and takes its
+    place in one step, after it has reached the disk.
 
     Args:
         path: The file, or a link to it.
@@ -85,7 +85,7 @@ def replace(path: Path, chunks: Iterable[bytes], read: Fingerprint) -> Path:
             # Agents append at any moment: the last look is as late as it can be.
             _require_unchanged(real, read)
             backup = _backup(real)
-            os.replace(temporary, real)
+            temporary.replace(real)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
@@ -104,7 +104,7 @@ def undo(path: Path) -> Path:
         raise SessionError(str(path), f"there is no backup ({path.name}{BACKUP_SUFFIX}) to bring back")
     real = path.resolve()
     with _problems_of(path):
-        os.replace(kept[-1], real)
+        kept[-1].replace(real)
         _sync_directory(real.parent)
     return kept[-1]
 

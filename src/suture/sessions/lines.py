@@ -1,7 +1,7 @@
 """Reads a file of JSON lines that may be damaged: every byte ends up in a record or in a damage, never nowhere.
 
-The file is read line by line and never held as a whole. What a damaged line still holds is salvaged by one rule: a record
-counts only when it is complete. A torn one is reported, never completed.
+The file is read line by line and never held as a whole. What a damaged line still holds is salvaged by one rule: a
+record counts only when it is complete. A torn one is reported, never completed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 
 from suture.sessions.damage import Damage
 
-__all__ = ["MAX_LINE", "Line", "Piece", "RawLine", "decode", "encode", "is_utf8", "raw_lines", "salvage"]
+__all__ = ["MAX_LINE", "Line", "Piece", "RawLine", "decode", "encode", "is_utf8", "line_end", "raw_lines", "salvage"]
 
 MAX_LINE: Final = 256 * 2**20
 """Longer lines are not parsed; they stay in the file as they are."""
@@ -144,7 +144,9 @@ def salvage(raw: RawLine, is_record: Callable[[Any], bool]) -> Line:
     taken for the next record, so that no part of the torn one is ever mistaken for a whole.
     """
     if raw.data is None:
-        return _kept_as_is(raw, f"a line of {raw.length} bytes", "nothing: it is too long to be read; it stays as it is")
+        return _kept_as_is(
+            raw, f"a line of {raw.length} bytes", "nothing: it is too long to be read; it stays as it is"
+        )
     text = raw.text
     if not text.strip(b" \t\r\n"):
         return Line([], [], verbatim=True)
@@ -166,7 +168,7 @@ def _damage(raw: RawLine, code: str, at: int, found: str, salvaged: str) -> Dama
 
 
 class _Salvage:
-    """Takes one damaged line apart: NUL bytes first, then bytes that are not UTF-8, then records that share the line."""
+    """Takes a damaged line apart: NUL bytes first, then bytes that are not UTF-8, then records that share it."""
 
     def __init__(self, raw: RawLine, is_record: Callable[[Any], bool]) -> None:
         self.raw = raw
@@ -221,7 +223,7 @@ class _Salvage:
         return pieces
 
     def next_record(self, text: str, at: int) -> tuple[int, tuple[Any, int] | None]:
-        """Where the next complete record behind a torn one begins, and the record; the end of the text if there is none."""
+        """Where the next complete record behind a torn one begins, and that record; the end of the text without one."""
         for tried, match in enumerate(_START.finditer(text, at + 1)):
             if tried == _MAX_STARTS:
                 break
@@ -233,7 +235,9 @@ class _Salvage:
     def report_torn(self, torn: str, at: int) -> None:
         shown = repr(torn[:_SHOWN]) + ("…" if len(torn) > _SHOWN else "")
         if torn.startswith("{"):
-            self.report("SU901", at, f"a record that was cut off: {shown}", "nothing of it: a torn record is not completed")
+            self.report(
+                "SU901", at, f"a record that was cut off: {shown}", "nothing of it: a torn record is not completed"
+            )
         else:
             self.report("SU908", at, f"text that is not JSON: {shown}", "nothing: it is left out")
 

@@ -1,0 +1,3 @@
+"""The session files that agents leave on disk."""
+
+from __future__ import annotations

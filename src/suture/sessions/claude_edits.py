@@ -1,0 +1,212 @@
+"""What a repair did to a thread, in terms of lines: which stay, which change, which are new, which are gone.
+
+`repair` gives back every untouched content block as the same object, so a block is found again by identity. A block
+that is not the same object either takes the place of one that is gone (same kind, same call) or is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+__all__ = ["Kept", "edits_of"]
+
+_IDS: Final = ("id", "tool_use_id")
+
+
+class Kept(msgspec.Struct):
+    """One line of the thread after the repair, in the order of the conversation."""
+
+    role: str
+    content: Any
+    row: int | None
+    """The row of the line that it was, or None for a new line."""
+    changed: bool
+    """Whether the line's content has to be written anew."""
+    message: int
+    """Which message of the repaired list it belongs to."""
+
+
+class _Place(msgspec.Struct):
+    """Where a content block of the thread stands."""
+
+    role: str
+    row: int
+    block: Any
+    taken: bool = False
+
+
+def edits_of(
+    messages: Sequence[Any], trace: Sequence[Sequence[tuple[int, int]]], repaired: Sequence[Any]
+) -> tuple[list[Kept], set[int]]:
+    """The lines of a thread after a repair, and the rows of those that are gone.
+
+    Args:
+        messages: The thread's messages.
+        trace: Per message, the rows that it comes from and how many content blocks each has.
+        repaired: What `repair` made of the messages.
+    """
+    finding = _Finding(messages, trace)
+    finding.claim(repaired)
+    kept: list[Kept] = []
+    written: set[int] = set()
+    for number, message in enumerate(repaired):
+        for line in finding.lines(number, message):
+            # A line stands in one place; what a repair moved away from its neighbours becomes a line of its own.
+            if line.row in written or (line.row is not None and finding.roles[line.row] != line.role):
+                line.row, line.changed = None, True
+            if line.row is not None:
+                written.add(line.row)
+            kept.append(line)
+    return kept, finding.roles.keys() - written
+
+
+class _Finding:
+    """Finds the places of repaired content blocks in the messages that they come from."""
+
+    def __init__(self, messages: Sequence[Any], trace: Sequence[Sequence[tuple[int, int]]]) -> None:
+        self.whole = {id(message): number for number, message in enumerate(messages)}
+        self.trace = trace
+        self.message_of_row: dict[int, int] = {}
+        self.roles: dict[int, str] = {}
+        self.counts: dict[int, int] = {}
+        self.places: list[list[_Place]] = []
+        self.by_identity: dict[int, _Place] = {}
+        self.by_call: dict[tuple[str, str], list[_Place]] = {}
+        self.claimed: dict[tuple[int, int], _Place] = {}
+        """Repaired message and block number: the place that the block takes."""
+        for number, (message, sources) in enumerate(zip(messages, trace, strict=True)):
+            self.message_of_row.update((row, number) for row, _ in sources)
+            self.places.append(list(self._places_in(message, sources)))
+
+    def _places_in(self, message: Any, sources: Sequence[tuple[int, int]]) -> Iterator[_Place]:
+        blocks = iter(_blocks_of(message))
+        for row, count in sources:
+            self.roles[row], self.counts[row] = message["role"], count
+            for _ in range(count):
+                block = next(blocks)
+                place = _Place(message["role"], row, block)
+                if isinstance(block, dict):
+                    self.by_identity[id(block)] = place
+                    if key := _call_key(block):
+                        self.by_call.setdefault(key, []).append(place)
+                yield place
+
+    def claim(self, repaired: Sequence[Any]) -> None:
+        """Gives each repaired block its place: by identity, then by its call, then by what is left beside it."""
+        changed = []
+        for number, message in enumerate(repaired):
+            if id(message) not in self.whole:
+                changed.append((number, message))
+                continue
+            for place in self.places[self.whole[id(message)]]:
+                place.taken = True
+        blocks = [
+            ((number, part), block) for number, message in changed for part, block in enumerate(_blocks_of(message))
+        ]
+        for where, block in blocks:
+            self._take_first(where, [self.by_identity[id(block)]] if id(block) in self.by_identity else [])
+        for where, block in blocks:
+            key = _call_key(block) if isinstance(block, dict) and where not in self.claimed else None
+            self._take_first(where, self.by_call.get(key, ()) if key else ())
+        self._claim_in_gaps(repaired)
+
+    def _take_first(self, where: tuple[int, int], places: Iterable[_Place]) -> None:
+        for place in places:
+            if not place.taken:
+                place.taken = True
+                self.claimed[where] = place
+                return
+
+    def _claim_in_gaps(self, repaired: Sequence[Any]) -> None:
+        """Between two messages that were found, what is left on both sides is matched in order."""
+        at = 0
+        for number, message in enumerate(repaired):
+            if id(message) in self.whole:
+                at = max(at, self.whole[id(message)])
+                continue
+            blocks = _blocks_of(message)
+            found = [self.claimed[number, part].row for part in range(len(blocks)) if (number, part) in self.claimed]
+            homes = [self.message_of_row[row] for row in found]
+            near = range(min([at, *homes]), max(homes, default=self._last_free(at)) + 1)
+            for part, block in enumerate(blocks):
+                if (number, part) not in self.claimed:
+                    places = (place for home in near for place in self.places[home] if place.role == message["role"])
+                    self._take_first((number, part), (place for place in places if _replaces(block, place.block)))
+            at = max([at, *homes])
+
+    def _last_free(self, at: int) -> int:
+        """The last message before the next one behind `at` that has been found."""
+        for number in range(at + 1, len(self.places)):
+            if any(place.taken for place in self.places[number]):
+                return number - 1
+        return len(self.places) - 1
+
+    def lines(self, number: int, message: Any) -> Iterator[Kept]:
+        """The lines of a repaired message."""
+        role = message["role"]
+        if id(message) in self.whole:
+            sources = self.trace[self.whole[id(message)]]
+            yield from (Kept(role, None, source, changed=False, message=number) for source, _ in sources)
+            return
+        run: list[Any] = []
+        originals: list[Any] = []
+        row: int | None = None
+        for part, block in enumerate(_blocks_of(message)):
+            place = self.claimed.get((number, part))
+            # A new block is a line of its own; blocks of one line stay on it.
+            if run and (place is None or place.row != row):
+                yield self._line(number, role, run, originals, row)
+                run, originals = [], []
+            row = None if place is None else place.row
+            run.append(block)
+            originals += [place.block] if place else []
+        if run:
+            yield self._line(number, role, run, originals, row)
+        else:
+            yield Kept(role, [], None, changed=True, message=number)
+
+    def _line(self, number: int, role: str, blocks: list[Any], originals: list[Any], row: int | None) -> Kept:
+        content: Any = blocks[0] if isinstance(blocks[0], str) else blocks
+        same = row is not None and len(originals) == self.counts[row] and all(map(_unchanged, blocks, originals))
+        return Kept(role, content, row, changed=not same, message=number)
+
+
+def _blocks_of(message: Any) -> list[Any]:
+    """The content blocks of a message; content that is a text counts as one block."""
+    content = message["content"]
+    return content if isinstance(content, list) else [content]
+
+
+def _call_key(block: dict[str, Any]) -> tuple[str, str] | None:
+    """What ties a block to its call, for blocks that are tied to one."""
+    for key in _IDS:
+        if isinstance(block.get(key), str):
+            return f"{block.get('type')}.{key}", block[key]
+    return None
+
+
+def _replaces(block: Any, original: Any) -> bool:
+    """Whether a block can be what a repair made of another one at the same place."""
+    if isinstance(block, str) or isinstance(original, str):
+        return bool(_kind(block) == _kind(original))
+    if block.get("type") != original.get("type"):
+        return False
+    if _call_key(original) is None:
+        return True
+    # Of a call and its result only the id can differ here; anything else is another call.
+    return all(block.get(key) == value for key, value in original.items() if key not in _IDS)
+
+
+def _kind(block: Any) -> Any:
+    return "text" if isinstance(block, str) else block.get("type")
+
+
+def _unchanged(block: Any, original: Any) -> bool:
+    """Whether a block says what the original says: it is the same object, or the same text in the other notation."""
+    if isinstance(original, str):
+        alike: bool = block in (original, {"type": "text", "text": original})
+        return alike
+    return block is original
