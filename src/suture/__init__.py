@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from suture.pipeline import check, detect, repair
     from suture.repair.report import Finding, Repair, Repaired
-    from suture.repair.steps import close_unanswered_tool_calls, drop_leading_orphan_tools, normalize_tool_input
+    from suture.steps import close_unanswered_tool_calls, drop_leading_orphan_tools, normalize_tool_input
 
     __version__: str
 
@@ -60,10 +60,10 @@ _HOME = {
     "UnknownFormatError": "suture.errors",
     "UsageError": "suture.errors",
     "check": "suture.pipeline",
-    "close_unanswered_tool_calls": "suture.repair.steps",
+    "close_unanswered_tool_calls": "suture.steps",
     "detect": "suture.pipeline",
-    "drop_leading_orphan_tools": "suture.repair.steps",
-    "normalize_tool_input": "suture.repair.steps",
+    "drop_leading_orphan_tools": "suture.steps",
+    "normalize_tool_input": "suture.steps",
     "repair": "suture.pipeline",
 }
 """Where each public name is defined."""

@@ -6,8 +6,8 @@ damage are rebuilt; everything else is passed on, object by object.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -20,13 +20,30 @@ from suture.transcript import Message, Part, ToolPart
 from suture.wire import ADAPTERS, PROFILES, resolve
 from suture.wire.base import Adapter
 
-__all__ = ["check", "detect", "repair"]
+__all__ = ["Policies", "adapter_of", "check", "detect", "plain", "repair", "run"]
 
 OpenCalls = Literal["settle", "keep"]
 Orphans = Literal["rebuild", "drop", "text"]
 Hook = Callable[[ToolPart], Part]
 
-_POLICIES: dict[str, tuple[str, ...]] = {"open_calls": ("settle", "keep"), "orphans": ("rebuild", "drop", "text")}
+
+
+class Policies(msgspec.Struct, frozen=True):
+    """What the caller wants where a history leaves a choice; checked when it is made."""
+
+    on_interrupted: Hook | None = None
+    open_calls: OpenCalls = "settle"
+    orphans: Orphans = "rebuild"
+
+    def __post_init__(self) -> None:
+        """Refuse a value that no policy has.
+
+        Raises:
+            PolicyError: says what was expected.
+        """
+        for argument, values in (("open_calls", get_args(OpenCalls)), ("orphans", get_args(Orphans))):
+            if getattr(self, argument) not in values:
+                raise PolicyError(argument, getattr(self, argument), values)
 
 
 def check(messages: Any, format: str | None = None, *, request: Mapping[str, Any] | None = None) -> list[Finding]:  # noqa: A002
@@ -83,22 +100,32 @@ def repair(  # noqa: PLR0913
         UnknownFormatError: if there is no such format, or none is recognised.
         PolicyError: if `open_calls` or `orphans` has another value.
     """
-    for argument, value in (("open_calls", open_calls), ("orphans", orphans)):
-        if value not in _POLICIES[argument]:
-            raise PolicyError(argument, value, _POLICIES[argument])
-    wire = _plain(messages)
+    policies = Policies(on_interrupted, open_calls, orphans)
+    wire = plain(messages)
     settings = dict(request or {})
-    adapter = _adapter(wire, format, settings)
-    suspects = adapter.scan(wire, settings)
+    adapter = adapter_of(wire, format)
+    return run(messages, wire, adapter, settings, policies)
+
+
+def run(
+    messages: Any,
+    wire: list[Any],
+    adapter: Adapter,
+    request: dict[str, Any],
+    policies: Policies,
+    rules: Collection[str] | None = None,
+) -> Repaired:
+    """`repair` behind its arguments: `messages` as given, `wire` as plain objects; `rules` limits which may act."""
+    suspects = adapter.scan(wire, request)
     if not suspects:
-        return Repaired(messages=messages, repairs=[], changed=False, request=settings)
+        return Repaired(messages=messages, repairs=[], changed=False, request=request)
     _validate(wire, suspects)
     stretches = _stretches(wire, suspects, adapter)
-    bench = _bench(wire, adapter, settings, stretches, on_interrupted, open_calls, orphans)
+    bench = _bench(wire, adapter, request, stretches, policies, rules)
     entries = adapter.decode((i, wire[i]) for start, stop in stretches for i in range(start, stop))
     mended = mend(entries, bench)
     if not bench.repairs:
-        return Repaired(messages=messages, repairs=[], changed=False, request=settings)
+        return Repaired(messages=messages, repairs=[], changed=False, request=request)
     result = _splice(wire, stretches, mended, adapter, bench)
     changed = len(result) != len(wire) or any(a is not b for a, b in zip(result, wire, strict=True))
     return Repaired(
@@ -113,7 +140,7 @@ def detect(messages: Any) -> str:
         InputError: if `messages` is not a list of JSON objects; says where.
         UnknownFormatError: if no format is recognised.
     """
-    wire = _plain(messages)
+    wire = plain(messages)
     _validate(wire, range(len(wire)))
     scores = {name: adapter.fits(wire) for name, adapter in ADAPTERS.items()}
     best = max(scores, key=lambda name: scores[name])
@@ -122,7 +149,7 @@ def detect(messages: Any) -> str:
     return best
 
 
-def _plain(messages: Any) -> list[Any]:
+def plain(messages: Any) -> list[Any]:
     """The messages as plain JSON objects; SDK objects are dumped."""
     if not isinstance(messages, list | tuple):
         hint = "a list of messages"
@@ -153,10 +180,11 @@ def _validate(messages: list[Any], indexes: Iterable[int]) -> None:
             raise InputError(f"messages[{index}]", "an object", messages[index])
 
 
-def _adapter(messages: list[Any], name: str | None, request: dict[str, Any]) -> Adapter:
+def adapter_of(messages: list[Any], name: str | None) -> Adapter:
+    """The adapter of a format or profile; of the detected format where none is named."""
     if name is None:
         name = detect(messages) if messages else next(iter(ADAPTERS))
-    adapter = resolve(name, request)
+    adapter = resolve(name)
     if adapter is None:
         raise UnknownFormatError(name, (*ADAPTERS, *PROFILES))
     return adapter
@@ -207,20 +235,20 @@ def _bench(
     adapter: Adapter,
     request: dict[str, Any],
     stretches: list[tuple[int, int]],
-    on_interrupted: Hook | None,
-    open_calls: OpenCalls,
-    orphans: Orphans,
+    policies: Policies,
+    rules: Collection[str] | None,
 ) -> Bench:
+    contracts = adapter.RULES
     return Bench(
         limits=adapter.limits(request),
-        contracts=adapter.RULES,
+        contracts=contracts if rules is None else {name: contracts[name] for name in rules if name in contracts},
         codes=CODES,
         request=request,
         length=len(messages),
         root=adapter.ROOT,
-        on_interrupted=on_interrupted,
-        open_calls=open_calls,
-        orphans=orphans,
+        on_interrupted=policies.on_interrupted,
+        open_calls=policies.open_calls,
+        orphans=policies.orphans,
         at_start=stretches[0][0] == 0,
         at_end=stretches[-1][1] == len(messages),
         users_turn=messages[-1].get("role") in ("user", "tool"),
@@ -259,6 +287,3 @@ def _by_stretch(mended: list[Message], stretches: list[tuple[int, int]]) -> list
     groups[number] += waiting
     return groups
 
-
-def _same(a: Any, b: Any) -> bool:
-    return a is b or bool(msgspec.json.encode(a) == msgspec.json.encode(b))

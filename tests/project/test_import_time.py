@@ -89,7 +89,7 @@ def test_the_public_name_repair_is_the_function_in_any_order() -> None:
         "from suture import repair",
         "import suture.repair.report; from suture import repair",
         "from suture.repair.report import Finding; import suture; repair = suture.repair",
-        "import suture; suture.repair; import suture.repair.steps; from suture import repair",
+        "import suture; suture.repair; import suture.repair.report; from suture import repair",
         "import suture.pipeline; from suture import repair",
     ]
     for order in orders:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from suture.wire import anthropic, openai_chat
 from suture.wire.base import Adapter
@@ -14,6 +13,6 @@ __all__ = ["ADAPTERS", "PROFILES", "resolve"]
 ADAPTERS: Final[dict[str, Adapter]] = {"openai_chat": openai_chat, "anthropic": anthropic}
 
 
-def resolve(name: str, request: Mapping[str, Any]) -> Adapter | None:
+def resolve(name: str) -> Adapter | None:
     """The adapter of a format or profile; None where there is none of that name."""
     return ADAPTERS.get(name) or PROFILES.get(name)

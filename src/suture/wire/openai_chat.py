@@ -323,7 +323,7 @@ def _place(part: ToolPart) -> tuple[bool, int | str]:
 def _print(message: Message) -> Any:
     wire = message.origin.wire if message.origin else None
     first = message.parts[0] if message.parts else None
-    if isinstance(first, OpaquePart) and first.kind == "message":
+    if isinstance(first, OpaquePart) and first.kind in ("message", "result"):
         return first.value
     if message.role != "assistant":
         return patch(wire, role=_role(message), content=_print_content(message.parts, wire, called=False))

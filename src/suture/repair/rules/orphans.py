@@ -7,7 +7,7 @@ import re
 from suture.repair.bench import Bench
 from suture.repair.pairing import Answer, Pairing
 from suture.repair.rule import Example, Rule
-from suture.transcript import Entry, Message, Part, Result, TextPart, ToolPart, output_text
+from suture.transcript import Entry, Message, OpaquePart, Part, Result, TextPart, ToolPart, output_text
 
 __all__ = ["HEAD_TEXT", "LOST_ARGUMENTS", "RULES", "UNKNOWN_TOOL", "Rebuilt", "apply"]
 
@@ -74,7 +74,7 @@ class Rebuilt:
         """Nothing is rebuilt yet."""
         self.before: dict[int, list[Message]] = {}
         """Messages to insert, by the entry that they go before."""
-        self.inside: dict[int, ToolPart] = {}
+        self.inside: dict[int, Part] = {}
         """Parts that take the place of a result inside its own message, by the result's identity."""
 
 
@@ -86,6 +86,9 @@ def apply(entries: list[Entry], pairing: Pairing, bench: Bench) -> Rebuilt:
     for answer in pairing.orphans:
         if answer.result.executor == "provider":
             _provider_orphan(answer, rebuilt, bench)
+            continue
+        if not bench.applies("orphan-result"):
+            rebuilt.inside[id(answer.result)] = _verbatim(answer.result)
             continue
         part = _place(answer, pairing, bench)
         if part is None:
@@ -99,6 +102,11 @@ def apply(entries: list[Entry], pairing: Pairing, bench: Bench) -> Rebuilt:
         target[-1] = Message(role=target[-1].role, parts=tuple(group), origin=target[-1].origin)
         previous = answer.entry
     return rebuilt
+
+
+def _verbatim(result: Result) -> OpaquePart:
+    """A result that the target takes without its call, as it stands."""
+    return OpaquePart("result", result.origin.wire, result.origin)
 
 
 def _message(answer: Answer, part: Part) -> Message:
