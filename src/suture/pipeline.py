@@ -54,7 +54,8 @@ def check(messages: Any, format: str | None = None, *, request: Mapping[str, Any
         format: `openai_chat`, `openai_responses`, `anthropic`, `ai_sdk_ui`, or a profile such as `deepseek`;
             detected where it is None.
         request: The settings that the messages are sent with, as far as they are known: `model`, `thinking`, `tools`,
-            `prefill`, `store`, … A rule that depends on a setting holds only where it is given.
+            `prefill`, `store`, … A rule that depends on a setting holds only where it is given. `next_role="user"` says
+            that the user's next message follows, as it does after every stored session: the end is then not judged.
 
     Returns:
         The findings in the order of the messages; empty exactly where `repair` would change nothing.

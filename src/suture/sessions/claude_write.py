@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -21,7 +21,8 @@ from suture.sessions.base import Mended
 from suture.sessions.claude_chain import Branch, Forest
 from suture.sessions.claude_edits import Kept, edits_of
 from suture.sessions.claude_index import RELINKED, ClaudeIndex, is_record
-from suture.sessions.lines import Piece, RawLine, decode, encode, line_end, raw_lines, salvage
+from suture.sessions.lines import decode, encode
+from suture.sessions.rewrite import Change, moved, rewritten_lines
 
 __all__ = ["rewritten"]
 
@@ -33,11 +34,6 @@ _COPIED: Final = (
     *("cwd", "sessionId", "version", "gitBranch", "slug"),
 )
 """What a new line takes over from the line that it follows."""
-
-_CHAIN_DAMAGE: Final = ("SU905", "SU906")
-"""Damage of the links, which says nothing about the line itself."""
-
-_STEP: Final = 2**20
 
 
 class _New(msgspec.Struct):
@@ -65,7 +61,7 @@ def rewritten(path: Path, forest: Forest, mended: Sequence[Mended]) -> Iterator[
             if thread.messages is not thread.thread.messages:
                 plan.add_thread(thread)
         plan.close()
-    yield from _emit(path, plan)
+    yield from rewritten_lines(path, _changes(plan), forest.index.damages, is_record)
 
 
 class _Plan:
@@ -98,8 +94,9 @@ class _Plan:
         kept, gone = edits_of(mended.thread.messages, trace, mended.messages)
         path = self.forest.path(branch.leaf)
         order = [row for sources in trace for row, _ in sources]
-        moved = _moved([line.row for line in kept if line.row is not None], order)
-        place = {row: number for number, row in enumerate(path) if row not in moved and row not in gone}
+        number_of = {row: number for number, row in enumerate(order)}
+        moves = moved([number_of[line.row] for line in kept if line.row is not None])
+        place = {row: number for number, row in enumerate(path) if number_of.get(row) not in moves and row not in gone}
         calls = _calls(mended.thread.messages, trace, kept)
         behind: dict[int, list[int | _New]] = {}
         at, before = -1, -1
@@ -107,7 +104,7 @@ class _Plan:
             if line.row is None:
                 beside = max(before, path[at] if at >= 0 else -1)
                 fresh = self._new_line(line, kept, calls, path[0] if beside < 0 else beside, ahead=beside < 0)
-                if fresh.call is None or fresh.call in place or fresh.call in moved:
+                if fresh.call is None or fresh.call in place or number_of[fresh.call] in moves:
                     behind.setdefault(at, []).append(fresh)
                 else:
                     # The call hangs beside the chain, so its result hangs off the call.
@@ -115,7 +112,7 @@ class _Plan:
                 continue
             if line.changed:
                 self.contents.setdefault(line.row, line.content)
-            if line.row in moved:
+            if number_of[line.row] in moves:
                 behind.setdefault(at, []).append(line.row)
             else:
                 at, before = max(at, place.get(line.row, -1)), line.row
@@ -224,75 +221,30 @@ def _calls_in(blocks: Iterable[tuple[Any, int]]) -> Iterator[tuple[str, int]]:
             yield block["id"], row
 
 
-def _moved(rows: list[int], order: list[int]) -> set[int]:
-    """The fewest rows that have to move so that the others are in the order that they were in."""
-    place = {row: number for number, row in enumerate(order)}
-    ends: list[int] = []
-    tails: list[int] = []
-    before: dict[int, int] = {}
-    for row in rows:
-        # The longest run in order, by patience sorting: `tails` holds the last row of the best run of each length.
-        length = bisect_left(ends, place[row])
-        ends[length : length + 1] = [place[row]]
-        tails[length : length + 1] = [row]
-        if length:
-            before[row] = tails[length - 1]
-    moved = set(rows)
-    row = tails[-1] if tails else -1
-    while row >= 0:
-        moved.discard(row)
-        row = before.get(row, -1)
-    return moved
-
-
-def _emit(path: Path, plan: _Plan) -> Iterator[bytes]:
-    """The lines of the file, each as it stands unless something became of it."""
+def _changes(plan: _Plan) -> dict[tuple[int, int], Change]:
+    """What becomes of the records that something becomes of."""
     index = plan.index
     beside: dict[int, list[_New]] = {}
     for fresh in plan.new.values():
         beside.setdefault(fresh.beside, []).append(fresh)
-    touched = {row for rows in (plan.contents, plan.parents, plan.gone, beside) for row in rows}
-    rows = {(index.numbers[row], index.pieces.get(row, 0)): row for row in touched}
-    numbers = {number for number, _ in rows}
-    damaged = {damage.line for damage in index.damages if damage.code not in _CHAIN_DAMAGE}
-    with path.open("rb") as stream, path.open("rb") as copied:
-        for raw in raw_lines(stream):
-            if raw.data is None:
-                yield from _copy(copied, raw)
-                continue
-            line = salvage(raw, is_record) if raw.number in damaged else None
-            if raw.number not in numbers and (line is None or line.verbatim):
-                yield raw.data
-                continue
-            end = line_end(raw.data) or b"\n"
-            for number, piece in enumerate(line.pieces if line else [Piece(raw.text, None)]):
-                row = rows.get((raw.number, number), -1)
-                for data in _around(plan, row, piece, beside.get(row, [])):
-                    yield data + end
+    changes: dict[tuple[int, int], Change] = {}
+    for row in {row for rows in (plan.contents, plan.parents, plan.gone, beside) for row in rows}:
+        edited = row in plan.gone or row in plan.contents or row in plan.parents
+        changes[index.numbers[row], index.pieces.get(row, 0)] = Change(
+            before=[line.data for line in beside.get(row, ()) if line.ahead],
+            edit=partial(_edited, plan, row) if edited else None,
+            after=[line.data for line in beside.get(row, ()) if not line.ahead],
+        )
+    return changes
 
 
-def _around(plan: _Plan, row: int, piece: Piece, fresh: Sequence[_New]) -> Iterator[bytes]:
-    """A record and the new lines next to it."""
-    yield from (line.data for line in fresh if line.ahead)
-    if row not in plan.gone:
-        yield _edited(plan, row, piece.data) if row in plan.contents or row in plan.parents else piece.data
-    yield from (line.data for line in fresh if not line.ahead)
-
-
-def _edited(plan: _Plan, row: int, data: bytes) -> bytes:
+def _edited(plan: _Plan, row: int, data: bytes) -> bytes | None:
     """A record with a new content, a new parent or both; every other key stays, in its order."""
+    if row in plan.gone:
+        return None
     record = decode(data)
     if row in plan.contents:
         record["message"]["content"] = plan.contents[row]
     if row in plan.parents:
         record["parentUuid"] = plan.parents[row]
     return encode(record)
-
-
-def _copy(stream: BinaryIO, raw: RawLine) -> Iterator[bytes]:
-    """A line that is too long to be held, step by step."""
-    stream.seek(raw.offset)
-    left = raw.length
-    while left and (data := stream.read(min(left, _STEP))):
-        left -= len(data)
-        yield data

@@ -94,6 +94,7 @@ RULES: Final = {
     "arguments-encoding": Contract("ANT-06", "seen", _NO_DICT, "anthropics/claude-code#6696"),
     "malformed-tool-name": Contract("ANT-07", "seen", "tool_use.name: String should have at most 200 characters"),
     "blank-text": Contract("ANT-08", "seen", "messages: text content blocks must be non-empty", "stackblitz/bolt.new#7426"),
+    "white-space": Contract("ANT-09", "seen", "text content blocks must contain non-whitespace text"),
     "empty-message": Contract(
         "ANT-10", "seen", "all messages must have non-empty content except for the optional final assistant message"
     ),
@@ -350,10 +351,21 @@ def _look_at_ends(messages: list[Any], request: Request, suspects: set[int]) -> 
     if isinstance(request.get("tools"), list) and not request["tools"]:
         suspects.update(i for i, m in enumerate(messages) if any(True for _ in ids(m)))
     ends_in_thought = _role(messages[last]) == "assistant" and _kind_of_last(messages[last]) in _REASONING
-    if ends_in_thought or request.get("prefill") is not None or isinstance(request.get("thinking"), bool):
+    if ends_in_thought or _ends_in_space(messages[last]) or request.get("prefill") is False or _says_thinking(request):
         while last > 0 and _role(messages[last]) != "assistant":
             last -= 1
         suspects.update(range(last, len(messages)))
+
+
+def _says_thinking(request: Request) -> bool:
+    return isinstance(request.get("thinking"), bool)
+
+
+def _ends_in_space(message: Any) -> bool:
+    content = message.get("content") if _role(message) == "assistant" else None
+    if isinstance(content, list) and content and isinstance(content[-1], dict):
+        content = content[-1].get("text")
+    return isinstance(content, str) and content[-1:].isspace()
 
 
 def _kind_of_last(message: dict[str, Any]) -> Any:

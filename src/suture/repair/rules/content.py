@@ -33,10 +33,25 @@ RULES = (
         ),
     ),
     Rule(
+        code="SU411",
+        name="white-space",
+        summary="The text of a message is not only white space.",
+        why="Models write a line break before a call.",
+        fix="The white space is dropped where the message has no other text.",
+        example=Example(
+            "anthropic",
+            [
+                {"role": "user", "content": "x"},
+                {"role": "assistant", "content": [{"type": "text", "text": "\n\n"}]},
+                {"role": "user", "content": "y"},
+            ],
+        ),
+    ),
+    Rule(
         code="SU402",
         name="blank-text",
-        summary="A text block is not empty, and a message is not only white space.",
-        why="Models write a line break before a call, and clients keep empty blocks.",
+        summary="A text block is not empty.",
+        why="Clients keep the empty blocks of a stream.",
         fix="The block is dropped.",
         example=Example(
             "anthropic",
@@ -114,16 +129,20 @@ def _keys(message: Message, bench: Bench) -> Message:
 def _blank(message: Message, bench: Bench) -> Message:
     """The message without its empty text blocks, and without its white space where it has no other text."""
     texts = [part for part in message.parts if isinstance(part, TextPart)]
-    if not texts or not bench.applies("blank-text"):
+    if not texts or all(part.text.strip() for part in texts):
         return message
     has_text = any(part.text.strip() for part in texts)
-    blank = [part for part in texts if not part.text or (not has_text and not part.text.strip())]
-    for part in blank:
-        where = part.origin.at if part.origin else ()
-        bench.report("blank-text", where, "a text block is blank", "dropped")
-    if not blank:
-        return message
-    return with_parts(message, (part for part in message.parts if not any(part is b for b in blank)))
+    parts = [part for part in message.parts if not isinstance(part, TextPart) or _stays(part, has_text, bench)]
+    return with_parts(message, parts) if len(parts) != len(message.parts) else message
+
+
+def _stays(part: TextPart, has_text: bool, bench: Bench) -> bool:  # noqa: FBT001
+    where = part.origin.at if part.origin else ()
+    if not part.text:
+        return not bench.report("blank-text", where, "a text block is empty", "dropped")
+    if has_text or part.text.strip():
+        return True
+    return not bench.report("white-space", where, "there is only white space here", "dropped")
 
 
 def _results(message: Message, moved: list[Part], bench: Bench) -> Message:

@@ -150,7 +150,7 @@ def _final(messages: list[Message], bench: Bench) -> list[Message]:
             bench.request["thinking"] = False
     if had and bench.request.get("thinking") is False:
         message = messages[last] = _without(message, "reasoning-not-wanted", "thinking is off", bench)
-    if last == len(messages) - 1 and not loop:
+    if last == len(messages) - 1 and not loop and bench.request.get("next_role") != "user":
         messages[last] = _trim(message, bench)
     return [m for n, m in enumerate(messages) if m.parts or n != last or not had]
 

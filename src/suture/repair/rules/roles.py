@@ -118,7 +118,7 @@ def _last(messages: list[Message], bench: Bench) -> list[Message]:
     last = messages[-1]
     prefill = bench.request.get("prefill")
     answered = any(isinstance(p, ToolPart) for p in last.parts)
-    if last.role != "assistant" or answered:
+    if last.role != "assistant" or answered or bench.request.get("next_role") == "user":
         return messages
     if bench.users_turn and prefill is not True and bench.applies("last-role"):
         return [*messages, Message(role="user", parts=(TextPart(LATE_TEXT),))]
@@ -128,8 +128,7 @@ def _last(messages: list[Message], bench: Bench) -> list[Message]:
         return [*messages, Message(role="user", parts=(TextPart(CONTINUE_TEXT),))]
     end = last.parts[-1] if last.parts else None
     if (
-        prefill is True
-        and isinstance(end, TextPart)
+        isinstance(end, TextPart)
         and end.text != end.text.rstrip()
         and bench.report("trailing-whitespace", _where(last), "the prefilled answer ends in white space", "removed")
     ):
