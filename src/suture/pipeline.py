@@ -157,7 +157,7 @@ def plain(messages: Any) -> list[Any]:
         if isinstance(messages, dict):
             hint += " (pass what is under its key `messages` or `input`)"
         raise InputError("messages", hint, messages)
-    if isinstance(messages, list) and all(type(message) is dict for message in messages):
+    if isinstance(messages, list) and set(map(type, messages)) <= {dict}:
         return messages
     return [_dumped(message) for message in messages]
 

@@ -156,39 +156,41 @@ def limits(request: Request, /) -> Limits:
 _Filled = Annotated[str, msgspec.Meta(min_length=1)]
 
 
-class _Text(msgspec.Struct, gc=False, tag_field="type", tag="text"):
+class _Block(msgspec.Struct, gc=False):
+    """What is marked for the cache, or has a key that binds it to another block, is read in full."""
+
+    cache_control: None | msgspec.UnsetType = msgspec.UNSET
+    caller: None | msgspec.UnsetType = msgspec.UNSET
+    toolset_name: None | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Text(_Block, gc=False, tag_field="type", tag="text", kw_only=True):
     text: _Filled
-    cache_control: Any = None
 
 
-class _Image(msgspec.Struct, gc=False, tag_field="type", tag="image"):
-    cache_control: Any = None
+class _Image(_Block, gc=False, tag_field="type", tag="image"):
+    pass
 
 
-class _Document(msgspec.Struct, gc=False, tag_field="type", tag="document"):
-    cache_control: Any = None
+class _Document(_Block, gc=False, tag_field="type", tag="document"):
+    pass
 
 
-class _Use(msgspec.Struct, gc=False, tag_field="type", tag="tool_use"):
+class _Use(_Block, gc=False, tag_field="type", tag="tool_use", kw_only=True):
     id: _Filled
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
     input: dict[str, Any]
-    cache_control: Any = None
-    caller: msgspec.UnsetType = msgspec.UNSET
-    toolset_name: msgspec.UnsetType = msgspec.UNSET
 
 
-class _ToolResult(msgspec.Struct, gc=False, tag_field="type", tag="tool_result"):
+class _ToolResult(_Block, gc=False, tag_field="type", tag="tool_result", kw_only=True):
     tool_use_id: str
     content: str | list[_Text | _Image | _Document] | msgspec.UnsetType = msgspec.UNSET
     is_error: bool = False
-    cache_control: Any = None
 
 
-class _Thinking(msgspec.Struct, gc=False, tag_field="type", tag="thinking"):
+class _Thinking(_Block, gc=False, tag_field="type", tag="thinking", kw_only=True):
     thinking: str
     signature: _Filled
-    cache_control: msgspec.UnsetType = msgspec.UNSET
 
 
 class _User(msgspec.Struct, gc=False, tag_field="role", tag="user"):
@@ -204,130 +206,88 @@ _SHORT: Final = max(map(len, PLACEHOLDERS))
 _ODD: Final = re.compile(r"[^a-zA-Z0-9_\-\n]")
 
 
-class _Look:
-    """One walk over a history; what it has seen so far."""
-
-    __slots__ = ("asked", "begun", "calls", "closed", "markers", "names", "suspects")
-
-    def __init__(self, suspects: set[int]) -> None:
-        self.suspects = suspects
-        self.calls: list[str] = []
-        self.names: set[str] = set()
-        self.markers = 0
-        self.asked: list[str] = []
-        """The calls of the current turn that have no result yet."""
-        self.begun = 0
-        """Where the current turn began."""
-        self.closed = True
-        """Whether something other than results came after the calls."""
-
-    def assistant(self, index: int, content: Any) -> None:
-        """Take up the calls of an answer."""
-        if self.closed:
-            self.settle(index)
-            self.begun, self.closed = index, False
-        if type(content) is str:
-            if content.isspace():
-                self.suspects.add(index)
-            return
-        written = blank = called = thought = False
-        for block in content:
-            kind = type(block)
-            if kind is _Use:
-                called = True
-                self.asked.append(block.id)
-                self.names.add(block.name)
-            elif kind is _Text:
-                if block.text.isspace():
-                    blank = True
-                else:
-                    written = True
-            elif called or thought:
-                self.suspects.add(index)
-            else:
-                thought = True
-            if kind is not _Thinking and block.cache_control is not None:
-                self.markers += 1
-        if (blank and not written) or len(set(self.asked)) != len(self.asked):
-            self.suspects.add(index)
-
-    def user(self, index: int, content: Any) -> None:
-        """Take the results at the head of a user message."""
-        if type(content) is str:
-            if content.isspace():
-                self.suspects.add(index)
-            self.settle(index)
-            return
-        written = blank = False
-        for block in content:
-            kind = type(block)
-            if kind is _ToolResult:
-                self.result(index, block)
-            else:
-                self.settle(index)
-                if kind is _Text:
-                    if block.text.isspace():
-                        blank = True
-                    else:
-                        written = True
-            if block.cache_control is not None:
-                self.markers += 1
-        if blank and not written:
-            self.suspects.add(index)
-
-    def result(self, index: int, block: _ToolResult) -> None:
-        """One result: of a call of this turn, in its run, and not a placeholder."""
-        called, content = block.tool_use_id, block.content
-        if called in self.asked and not self.closed:
-            self.asked.remove(called)
-            self.calls.append(called)
-        else:
-            self.suspects.add(index)
-        if type(content) is str:
-            if len(content) <= _SHORT and content.strip() in PLACEHOLDERS:
-                self.suspects.add(index)
-        elif type(content) is list and (block.is_error or any(b.cache_control is not None for b in content)):
-            self.suspects.add(index)
-
-    def settle(self, index: int) -> None:
-        """The run of results is over: calls that are still open have none."""
-        if self.asked:
-            self.suspects.update(range(self.begun, index))
-            self.calls += self.asked
-            self.asked = []
-        self.closed = True
-
-
 def scan(messages: list[Any], request: Request, /) -> set[int]:
-    """The messages that may break a rule: one walk over what C has found well-shaped."""
+    """The messages that may break a rule: one walk over what C has found well-shaped.
+
+    It knows the common forms of a healthy history; what is healthy in another way is read in full.
+    """
     typed, suspects = typed_scan(messages, _Healthy)
-    look = _Look(suspects)
+    calls: list[_Use] = []
+    asked: list[_Use] = []
     for index, message in enumerate(typed):
         kind = type(message)
         if kind is _Assistant:
-            look.assistant(index, message.content)
+            if asked:
+                suspects.update((index - 1, index))
+            asked = []
+            content = message.content
+            if type(content) is not str:
+                asked = _uses(index, content, suspects)
+                calls += asked
+            elif content.isspace():
+                suspects.add(index)
         elif kind is _User:
-            look.user(index, message.content)
+            content = message.content
+            if type(content) is str:
+                if asked or content.isspace():
+                    suspects.update((index - 1, index) if asked else (index,))
+            elif not _answers(asked, content):
+                suspects.update((index - 1, index) if asked else (index,))
+            asked = []
         else:
-            look.settle(index)
-    look.settle(len(typed))
-    _look_over(look, messages, typed)
+            if asked:
+                suspects.add(index - 1)
+            asked = []
+    if asked:
+        suspects.add(len(typed) - 1)
+    _look_over(calls, messages, typed, suspects)
     _look_at_ends(messages, request, suspects)
     return suspects
 
 
-def _look_over(look: _Look, messages: list[Any], typed: list[Any]) -> None:
-    """What only the whole history shows: ids that repeat, odd characters, too many markers, missing tools."""
-    calls = look.calls
-    unique = set(calls)
-    if len(unique) != len(calls):
+def _uses(index: int, content: list[Any], suspects: set[int]) -> list[_Use]:
+    """The calls of an answer in its usual order: reasoning first, then text and calls."""
+    uses: list[_Use] = []
+    for place, block in enumerate(content):
+        kind = type(block)
+        if kind is _Use:
+            uses.append(block)
+        elif kind is _Text:
+            if block.text.isspace():
+                suspects.add(index)
+        elif place:
+            suspects.add(index)
+    return uses
+
+
+def _answers(asked: list[_Use], content: list[Any]) -> bool:
+    """Whether a user message begins with the results of these calls, in their order, and has no others."""
+    for use, block in zip(asked, content, strict=False):
+        if type(block) is not _ToolResult or block.tool_use_id != use.id:
+            return False
+        text = block.content
+        if type(text) is str:
+            if len(text) <= _SHORT and text.strip() in PLACEHOLDERS:
+                return False
+        elif block.is_error and type(text) is list:
+            return False
+    count = len(asked)
+    if len(content) == count:
+        return True
+    return len(content) > count and not any(
+        type(block) is _ToolResult or (type(block) is _Text and block.text.isspace()) for block in content[count:]
+    )
+
+
+def _look_over(calls: list[_Use], messages: list[Any], typed: list[Any], suspects: set[int]) -> None:
+    """What only the whole history shows: ids that repeat, odd characters, markers of stretches that are read anyway."""
+    named = [call.id for call in calls]
+    if len(set(named)) != len(named):
         seen: set[str] = set()
-        repeated = {call for call in calls if call in seen or seen.add(call)}  # type: ignore[func-returns-value]
-        look.suspects.update(i for i, m in enumerate(messages) if not repeated.isdisjoint(ids(m)))
-    if _ODD.search("\n".join(calls)) or _ODD.search("\n".join(look.names)):
-        look.suspects.update(i for i, m in enumerate(typed) if _is_odd(m))
-    if look.markers > _LIMITS.marker[1] or (look.suspects and look.markers):
-        look.suspects.update(i for i, m in enumerate(messages) if '"cache_control"' in dumps(m))
+        repeated = {name for name in named if name in seen or seen.add(name)}  # type: ignore[func-returns-value]
+        suspects.update(i for i, m in enumerate(messages) if not repeated.isdisjoint(ids(m)))
+    if _ODD.search("\n".join(named)) or _ODD.search("\n".join({call.name for call in calls})):
+        suspects.update(i for i, m in enumerate(typed) if _is_odd(m))
 
 
 def _is_odd(message: Any) -> bool:

@@ -142,49 +142,55 @@ _SHORT: Final = max(map(len, PLACEHOLDERS))
 """A result this short may be a placeholder and is read closely."""
 
 
-def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: ARG001
+def scan(messages: list[Any], request: Request, /) -> set[int]:
     """The messages that may break a rule: one walk from call to call, over what C has found well-shaped."""
     typed, suspects = typed_scan(messages, _Healthy)
-    tool_names: set[str] = set()
-    arguments: list[str] = []
+    functions: list[_Function] = []
     index, count = 0, len(typed)
     while index < count:
         message = typed[index]
         kind = type(message)
-        if kind is _Assistant and (calls := message.tool_calls) is not msgspec.UNSET:
-            asked = [call.id for call in calls]
-            for call in calls:
-                function = call.function
-                tool_names.add(function.name)
-                arguments.append(function.arguments)
-            end = index + 1 + len(asked)
-            answers = typed[index + 1 : end]
-            given = [a.tool_call_id for a in answers if type(a) is _Tool and len(a.content) > _SHORT]
-            if given == asked and len(set(asked)) == len(asked):
-                index = end
+        if kind is _Assistant:
+            calls = message.tool_calls
+            if calls is msgspec.UNSET:
+                if not message.content:
+                    suspects.add(index)
+            elif len(calls) == 1 and index + 1 < count:
+                call, answer = calls[0], typed[index + 1]
+                functions.append(call.function)
+                if type(answer) is _Tool and answer.tool_call_id == call.id and len(answer.content) > _SHORT:
+                    index += 2
+                    continue
+                index = _look_closely(index, calls, typed, suspects)
                 continue
-            _look_closely(index, asked, answers, suspects)
-            if index not in suspects:
-                index = end
+            else:
+                functions += [call.function for call in calls]
+                index = _look_closely(index, calls, typed, suspects)
                 continue
-        elif kind is _Tool or (kind is _Assistant and not message.content):
+        elif kind is _Tool:
             suspects.add(index)
         index += 1
-    if not_objects(arguments) or any(not _name_fits(name) for name in tool_names):
+    if not_objects([f.arguments for f in functions]) or not _names_fit({f.name for f in functions}):
         suspects.update(_calls_to_read(typed))
     return suspects
 
 
-def _look_closely(index: int, asked: list[str], answers: list[Any], suspects: set[int]) -> None:
-    """Whether a group is healthy in another way: results in another order, or short ones."""
-    given = [a.tool_call_id for a in answers if type(a) is _Tool]
-    short = [a.content for a in answers if type(a) is _Tool and type(a.content) is str and len(a.content) <= _SHORT]
-    if sorted(given) != sorted(asked) or len(set(asked)) != len(asked) or not PLACEHOLDERS.isdisjoint(short):
+def _look_closely(index: int, calls: list[_Call], typed: list[Any], suspects: set[int]) -> int:
+    """Whether each call of a message has its result behind it, in any order, and no placeholder; where to go on."""
+    end = index + 1 + len(calls)
+    answers = [answer for answer in typed[index + 1 : end] if type(answer) is _Tool]
+    asked = [call.id for call in calls]
+    given = [answer.tool_call_id for answer in answers]
+    if (given != asked and sorted(given) != sorted(asked)) or len(set(asked)) != len(asked):
         suspects.add(index)
+        return index + 1
+    if any(len(a.content) <= _SHORT and a.content in PLACEHOLDERS for a in answers if type(a.content) is str):
+        suspects.add(index)
+    return end
 
 
-def _name_fits(name: str) -> bool:
-    return name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+def _names_fit(names: Iterable[str]) -> bool:
+    return all(name.isascii() and name.replace("_", "a").replace("-", "a").isalnum() for name in names)
 
 
 def _calls_to_read(typed: list[Any]) -> Iterator[int]:
@@ -192,7 +198,7 @@ def _calls_to_read(typed: list[Any]) -> Iterator[int]:
     for index, message in enumerate(typed):
         if type(message) is _Assistant and message.tool_calls is not msgspec.UNSET:
             functions = [call.function for call in message.tool_calls]
-            if not_objects([f.arguments for f in functions]) or not all(_name_fits(f.name) for f in functions):
+            if not_objects([f.arguments for f in functions]) or not _names_fit(f.name for f in functions):
                 yield index
 
 
