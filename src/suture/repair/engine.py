@@ -56,6 +56,7 @@ def _assemble(entries: list[Entry], pairing: Pairing, rebuilt: orphans.Rebuilt, 
                 metadata=entry.metadata,
                 keeps=entry.keeps,
                 origin=entry.origin,
+                faults=entry.faults,
             )
         )
     return messages

@@ -6,9 +6,19 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from suture.transcript import Message, Part, ReasoningPart, StepStart, ToolPart
+from suture.transcript import (
+    DataPart,
+    FilePart,
+    Message,
+    Part,
+    ReasoningPart,
+    SourcePart,
+    StepStart,
+    TextPart,
+    ToolPart,
+)
 
-__all__ = ["edit_parts", "tail_calls", "with_parts"]
+__all__ = ["edit_parts", "last_step", "tail_calls", "with_parts"]
 
 
 def with_parts(message: Message, parts: Iterable[Part]) -> Message:
@@ -26,6 +36,10 @@ def edit_parts(messages: list[Message], edit: Callable[[Part], Iterable[Part]]) 
     return result
 
 
+_ASIDE = (ReasoningPart, DataPart, SourcePart)
+"""What may come while a call runs: it does not prove that the call is over."""
+
+
 def tail_calls(messages: list[Message]) -> set[int]:
     """The identities of the calls that end the history: nothing came after them but their own results.
 
@@ -39,9 +53,28 @@ def tail_calls(messages: list[Message]) -> set[int]:
                 inside.append(part)
             elif isinstance(part, StepStart):
                 break
-            elif not inside and not isinstance(part, ReasoningPart):
+            elif not inside and not isinstance(part, _ASIDE):
                 return found
         found.update(map(id, inside))
-        if not all(isinstance(part, ToolPart | ReasoningPart) for part in message.parts):
+        if not all(isinstance(part, (ToolPart, *_ASIDE)) for part in message.parts):
+            break
+    return found
+
+
+def last_step(messages: list[Message]) -> set[int]:
+    """The identities of the calls in the last step that says anything, where the history ends with the assistant.
+
+    Other than in `tail_calls`, text may follow them: inside one step it is part of the same answer.
+    """
+    found: set[int] = set()
+    for message in reversed(messages):
+        said = False
+        for part in reversed(message.parts):
+            if isinstance(part, StepStart) and said:
+                return found
+            said = said or isinstance(part, TextPart | ReasoningPart | FilePart | ToolPart)
+            if isinstance(part, ToolPart):
+                found.add(id(part))
+        if said or message.role != "assistant":
             break
     return found

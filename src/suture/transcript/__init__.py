@@ -1,7 +1,7 @@
 """What a conversation is: frozen data, no IO, no clock."""
 
 from suture.transcript.limits import Contract, Limits
-from suture.transcript.messages import Entry, Message, Result, Role
+from suture.transcript.messages import Entry, Fault, Message, Result, Role
 from suture.transcript.parts import (
     DataPart,
     FilePart,
@@ -25,6 +25,7 @@ __all__ = [
     "Contract",
     "DataPart",
     "Entry",
+    "Fault",
     "FilePart",
     "Limits",
     "Message",

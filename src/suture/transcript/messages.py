@@ -9,9 +9,25 @@ import msgspec
 from suture.transcript.parts import Origin, Part, ToolPart
 from suture.transcript.states import ToolState
 
-__all__ = ["Entry", "Message", "Result", "Role"]
+__all__ = ["Entry", "Fault", "Message", "Result", "Role"]
 
 Role = Literal["system", "user", "assistant"]
+
+
+class Fault(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What the reader of a format found wrong in one record, and has read in the one way that keeps all of it.
+
+    Only a reader sees the fields of a record; whether it may be printed as it was read is for the rule to say.
+    """
+
+    rule: str
+    at: tuple[int | str, ...]
+    message: str
+    action: str
+    call_id: str | None = None
+    lost: str | None = None
+    wire: Any = None
+    """The record as it stood: what is printed where the target does not have the rule."""
 
 
 class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -25,6 +41,8 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Whether it says something outside of its parts (a refusal, audio), so that it is not empty without any."""
     origin: Origin | None = None
     """The wire message that it came from."""
+    faults: tuple[Fault, ...] = ()
+    """What is wrong in its records and no rule has mended."""
 
 
 class Result(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -52,6 +70,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     id: str | None = None
     metadata: Any = None
     keeps: bool = False
+    faults: tuple[Fault, ...] = ()
 
     @property
     def calls(self) -> list[ToolPart]:

@@ -26,6 +26,8 @@ from suture.repair.rules import (
     reasoning,
     request,
     roles,
+    steps,
+    tool_states,
     unanswered,
 )
 from suture.transcript import Message
@@ -33,9 +35,11 @@ from suture.transcript import Message
 __all__ = ["CATALOGUE", "CODES", "MESSAGE_RULES"]
 
 MESSAGE_RULES: Final[tuple[Callable[[list[Message], Bench], list[Message]], ...]] = (
+    tool_states.apply,  # first: it says what state a call is in
     arguments.apply,  # before the hook: it gets an object
     unanswered.apply,
     provider_executed.apply,
+    steps.apply,  # once it is known which calls are over
     reasoning.apply,
     content.apply,
     call_ids.apply,
@@ -66,6 +70,8 @@ CATALOGUE: Final[tuple[Rule, ...]] = tuple(
                 keys,
                 host_keys,
                 request,
+                tool_states,
+                steps,
             )
             for rule in module.RULES
         ),

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from suture.repair.bench import Bench
-from suture.repair.history import edit_parts
+from suture.repair.history import edit_parts, tail_calls
 from suture.repair.rule import Example, Rule
 from suture.transcript import Message, Part, ToolPart
 from suture.transcript.codec import loads
@@ -91,10 +91,11 @@ def as_object(value: Any) -> dict[str, Any]:
 
 def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Make every function call's arguments an object, written as the target wants them."""
+    running = tail_calls(messages) if bench.at_end and bench.open_calls == "keep" else set()
 
     def mend(part: Part) -> Iterator[Part]:
         if not isinstance(part, ToolPart) or part.kind in _FREE or bench.limits.arguments == "any":
-            yield _mend_any(part, bench)
+            yield part if id(part) in running else _mend_any(part, bench)
         elif type(part.input) is dict and (part.raw_input is not None) == (bench.limits.arguments == "text"):
             yield part
         else:

@@ -186,7 +186,8 @@ def _plain(part: ToolPart, bench: Bench) -> ToolPart:
 
 def _filled(message: Message, final: bool, bench: Bench) -> Message | None:
     """The message, or what stands in for it where it carries nothing; None drops it."""
-    if message.role == "system" or any(_carries(part) for part in message.parts):
+    kept = message.role == "system" and not (bench.limits.empty_user == "drop" and _was_empty(message))
+    if kept or any(_carries(part) for part in message.parts):
         return message
     if message.role == "assistant" and (any(isinstance(p, ReasoningPart) for p in message.parts) or message.keeps):
         return message

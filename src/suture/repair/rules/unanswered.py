@@ -9,7 +9,7 @@ import msgspec
 
 from suture.repair.bench import Bench
 from suture.repair.foreign import is_placeholder
-from suture.repair.history import edit_parts, tail_calls
+from suture.repair.history import edit_parts, last_step, tail_calls
 from suture.repair.rule import Example, Rule
 from suture.repair.rules.arguments import as_object
 from suture.transcript import CAUSES, Cause, Message, Part, ToolPart, output_text
@@ -85,22 +85,18 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Settle every open call, but for those that may be running still where the caller says so."""
     if all(part.settled for m in messages for part in m.parts if isinstance(part, ToolPart)):
         return messages
-    tail = tail_calls(messages) if bench.at_end else set()
+    tail = tail_calls(messages) if bench.at_end and bench.open_calls == "keep" else set()
+    last = last_step(messages) if bench.at_end and bench.applies("unanswered-approval") else set()
 
     def mend(part: Part) -> Iterator[Part]:
         if not isinstance(part, ToolPart) or part.settled or part.executor == "provider":
             yield part
-        elif id(part) in tail and (bench.open_calls == "keep" or _about_to_run(part, bench)):
-            yield part
+        elif id(part) in tail or (id(part) in last and part.state == "approval-responded"):
+            yield part  # may be running, or is what the AI SDK will run first
         else:
             yield _settle(part, bench)
 
     return edit_parts(messages, mend)
-
-
-def _about_to_run(part: ToolPart, bench: Bench) -> bool:
-    """Whether the format itself goes on with this call: the AI SDK runs what was approved last."""
-    return part.state == "approval-responded" and bench.applies("unanswered-approval")
 
 
 def _settle(part: ToolPart, bench: Bench) -> Part:

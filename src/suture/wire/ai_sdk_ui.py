@@ -1,0 +1,458 @@
+"""The Vercel AI SDK's `UIMessage`, as `useChat` sends it and apps store it: majors 5 and 6, and the parts of major 4.
+
+Quirks handled here:
+- a call and its outcome are one part, told apart by its `state`; each state has fields of its own (`ai_sdk_ui_states`);
+- the tool's name is in the part's type, `tool-<name>`, or in `toolName` of a `dynamic-tool`;
+- a call that was approved and stands in the last step is run by the SDK itself; every other open one is refused;
+- what AI SDK 4 stored is refused by later majors (`ai_sdk_ui_shapes`);
+- part types that nobody knows, data, sources and metadata are carried through as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from suture.transcript import (
+    Contract,
+    DataPart,
+    Entry,
+    Fault,
+    FilePart,
+    Limits,
+    Message,
+    OpaquePart,
+    Origin,
+    Part,
+    ReasoningPart,
+    SourcePart,
+    StepStart,
+    TextPart,
+    ToolPart,
+    output_text,
+)
+from suture.transcript.ids import derive
+from suture.wire.ai_sdk_ui_shapes import is_legacy_tool, modern_message, modern_part, modern_tool
+from suture.wire.ai_sdk_ui_states import REQUIRES_INPUT, approval_for, consistent
+from suture.wire.base import ABSENT, Request, patch, patch_list, read_arguments, typed_scan
+
+__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "ids", "limits", "names", "scan"]
+
+NAME: Final = "ai_sdk_ui"
+ROOT: Final = "messages"
+
+_LIMITS: Final = Limits(results="inside", arguments="any", empty_user="drop", id_scope="message")
+
+_SCHEMA = "AI_TypeValidationError: Type validation failed"
+_MISSING = "AI_MissingToolResultsError: Tool result is missing for tool call …"
+_SOURCE = "ai 6: validate-ui-messages.ts"
+
+RULES: Final = {
+    "unanswered-call": Contract("AIU-03", "documented", _MISSING, "ai 6: convert-to-language-model-prompt.ts"),
+    "unfinished-result": Contract("AIU-04", "documented", source="ai 6: convert-to-model-messages.ts"),
+    "unanswered-approval": Contract("AIU-04", "documented", _MISSING, "vercel/ai#9968"),
+    "placeholder-result": Contract("AIU-03", "inferred", source="mastra-ai/mastra#18034"),
+    "missing-step": Contract("AIU-06", "documented", source="ai 6: convert-to-model-messages.ts"),
+    "duplicate-call-id": Contract("AIU-03", "inferred"),
+    "missing-call-id": Contract("AIU-01", "documented", _SCHEMA, _SOURCE),
+    "truncated-arguments": Contract("AIU-02", "documented", source="ai 6: convert-to-model-messages.ts"),
+    "arguments-not-an-object": Contract("AIU-08", "documented", source="ai 6: convert-to-model-messages.ts"),
+    "arguments-encoding": Contract("AIU-08", "documented", source="ai 6: convert-to-model-messages.ts"),
+    "tool-state": Contract("AIU-01", "documented", _SCHEMA, _SOURCE),
+    "legacy-tool-part": Contract("AIU-01", "documented", _SCHEMA, _SOURCE),
+    "message-shape": Contract("AIU-09", "documented", _SCHEMA, _SOURCE),
+    "empty-message": Contract("AIU-09", "documented", "Message must contain at least one part", _SOURCE),
+    "unfinished-server-call": Contract("AIU-07", "inferred"),
+}
+
+
+def limits(request: Request, /) -> Limits:
+    """The same under every request."""
+    return _LIMITS
+
+
+# --- the fast look: what a healthy message is, checked in C ---------------------------------------------------------
+
+_Name = Annotated[str, msgspec.Meta(min_length=1)]
+_Absent = msgspec.UnsetType
+
+
+class _Approval(msgspec.Struct, gc=False):
+    id: str
+    approved: Literal[True]
+    reason: str | _Absent = msgspec.UNSET
+    signature: str | _Absent = msgspec.UNSET
+
+
+class _Part(msgspec.Struct, gc=False, rename="camel"):
+    """Any part: what it must not hold, and what the walk below asks for."""
+
+    type: str
+    text: str | _Absent = msgspec.UNSET
+    state: Literal["streaming", "done", "output-available", "output-error"] | _Absent = msgspec.UNSET
+    tool_call_id: _Name | _Absent = msgspec.UNSET
+    tool_name: _Name | _Absent = msgspec.UNSET
+    input: Any = msgspec.UNSET
+    output: Any = msgspec.UNSET
+    error_text: str | _Absent = msgspec.UNSET
+    approval: _Approval | _Absent = msgspec.UNSET
+    provider_executed: bool | _Absent = msgspec.UNSET
+    preliminary: Literal[False] | _Absent = msgspec.UNSET
+    dynamic: Literal[False] | _Absent = msgspec.UNSET
+    call_provider_metadata: dict[str, Any] | _Absent = msgspec.UNSET
+    result_provider_metadata: dict[str, Any] | _Absent = msgspec.UNSET
+    provider_metadata: dict[str, Any] | _Absent = msgspec.UNSET
+    tool_metadata: dict[str, Any] | _Absent = msgspec.UNSET
+    tool_invocation: _Absent = msgspec.UNSET
+    mime_type: _Absent = msgspec.UNSET
+    id: str | _Absent = msgspec.UNSET
+    title: str | _Absent = msgspec.UNSET
+    filename: str | _Absent = msgspec.UNSET
+
+
+class _Text(msgspec.Struct, gc=False, tag_field="type", tag="text", rename="camel"):
+    text: _Name
+    state: Literal["streaming", "done"] | _Absent = msgspec.UNSET
+    provider_metadata: dict[str, Any] | _Absent = msgspec.UNSET
+
+
+class _File(msgspec.Struct, gc=False, tag_field="type", tag="file", rename="camel"):
+    media_type: str
+    url: str
+    filename: str | _Absent = msgspec.UNSET
+    provider_metadata: dict[str, Any] | _Absent = msgspec.UNSET
+
+
+_Said = Annotated[list[_Text | _File], msgspec.Meta(min_length=1)]
+
+
+class _System(msgspec.Struct, gc=False, tag_field="role", tag="system"):
+    id: str
+    parts: _Said
+    experimental_attachments: _Absent = msgspec.UNSET
+
+
+class _User(msgspec.Struct, gc=False, tag_field="role", tag="user"):
+    id: str
+    parts: _Said
+    experimental_attachments: _Absent = msgspec.UNSET
+
+
+class _Assistant(msgspec.Struct, gc=False, tag_field="role", tag="assistant"):
+    id: str
+    parts: list[_Part]
+    experimental_attachments: _Absent = msgspec.UNSET
+
+
+_Healthy = _System | _User | _Assistant
+_UNSET: Final = msgspec.UNSET
+_STANDS_IN: Final = re.compile(
+    r"\W*(?:(?:the|this|system|error)\W+)?(?:aborted|interrupted|tool|task|operation|command|request|execution"
+    r"|no result|arguments|in_progress|no output)",
+    re.IGNORECASE,
+)
+"""How every text begins that stands in for a result (`suture.repair.foreign` has them): it is read closely."""
+
+
+def scan(messages: list[Any], request: Request, /) -> set[int]:
+    """The messages that may break a rule: one walk over the answers, after C has found their parts well-shaped."""
+    typed, suspects = typed_scan(messages, _Healthy)
+    for index, message in enumerate(typed):
+        if type(message) is _Assistant and not _is_sound(message.parts):
+            suspects.add(index)
+    return suspects
+
+
+def _is_sound(parts: list[_Part]) -> bool:
+    """Whether every call of this answer is settled and stands in a step of its own."""
+    called = spoken = False
+    ids: list[Any] = []
+    for part in parts:
+        kind = part.type
+        if kind == "text" or kind == "reasoning":  # noqa: PLR1714 (the fastest way to ask)
+            if part.text is _UNSET or not (part.text or kind == "reasoning"):
+                return False
+            spoken = called
+        elif kind == "step-start":
+            called = spoken = False
+        elif kind.startswith("tool-") or kind == "dynamic-tool":
+            if not _is_settled(part, kind):
+                return False
+            ids.append(part.tool_call_id)
+            if part.provider_executed is not True:
+                if spoken:
+                    return False
+                called = True
+        elif kind == "source":
+            return False
+        elif kind == "file":
+            spoken = called
+    return len(ids) < 2 or len(set(ids)) == len(ids)
+
+
+def _is_settled(part: _Part, kind: str) -> bool:
+    """Whether a call has the fields of a settled state, and an outcome that a tool wrote."""
+    output = part.output
+    if part.state == "output-available":
+        if output is _UNSET or part.input is _UNSET or part.error_text is not _UNSET:
+            return False
+        if type(output) is str:
+            if _STANDS_IN.match(output):
+                return False
+        elif type(output) is dict:
+            if "error" in output and len(output) == 1:
+                return False
+        elif type(output) is list and len(output) == 1 and type(output[0]) is str:
+            return False
+    elif (
+        part.state != "output-error"
+        or part.error_text is _UNSET
+        or output is not _UNSET
+        or type(part.input) is not dict
+    ):
+        return False
+    return part.tool_call_id is not _UNSET and (
+        (part.tool_name is not _UNSET) if kind == "dynamic-tool" else len(kind) > len("tool-")
+    )
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def decode(messages: Iterable[tuple[int, Any]], /) -> list[Entry]:
+    """Each wire message as an entry; what is wrong in a record stands among the entry's faults."""
+    return [_entry(index, message) for index, message in messages]
+
+
+def _entry(index: int, wire: dict[str, Any]) -> Entry:
+    role, origin = wire.get("role"), Origin((index,), wire)
+    known = isinstance(wire.get("parts"), list) or not isinstance(wire.get("content"), list)
+    if role not in ("system", "user", "assistant") or not known:
+        return Entry("system", (OpaquePart("message", wire, origin),), origin)
+    modern, wrong = modern_message(wire, index)
+    faults: list[Fault] = []
+    if wrong:
+        message = f"the {role} message does not have its shape: {', '.join(wrong)}"
+        faults.append(Fault(rule="message-shape", at=(index,), message=message, action="given it", wire=wire))
+    parts = [_part(part, (index, "parts", n), faults) for n, part in enumerate(modern["parts"])]
+    return Entry(
+        role,
+        tuple(parts),
+        Origin((index,), modern),
+        id=modern["id"],
+        # The SDK sends nothing at all for an answer without content, so it does no harm.
+        keeps=not any(isinstance(part, TextPart) for part in parts),
+        faults=tuple(faults),
+    )
+
+
+def _part(wire: Any, at: tuple[int | str, ...], faults: list[Fault]) -> Part:
+    kind = wire.get("type") if isinstance(wire, dict) else None
+    if isinstance(kind, str) and (kind == "dynamic-tool" or kind.startswith("tool-")):
+        return _tool(wire, at, faults)
+    modern = modern_part(wire)
+    if modern is not wire:
+        message = f"a {kind or 'text'} part does not have its shape"
+        faults.append(Fault(rule="message-shape", at=at, message=message, action="given it", wire=wire))
+    return _plain(modern, Origin(at, modern))
+
+
+def _plain(wire: Any, origin: Origin) -> Part:
+    """A part that is no call."""
+    kind = wire.get("type") if isinstance(wire, dict) else None
+    if kind == "text":
+        return TextPart(wire["text"], origin)
+    if kind == "reasoning":
+        return ReasoningPart(text=wire["text"], payload=wire.get("providerMetadata"), origin=origin)
+    if kind == "step-start":
+        return StepStart(origin)
+    if kind == "file":
+        return FilePart(_text(wire.get("mediaType")), _text(wire.get("url")), origin)
+    if kind in ("source-url", "source-document"):
+        return SourcePart(wire, origin)
+    if isinstance(kind, str) and kind.startswith("data-"):
+        return DataPart(kind.removeprefix("data-"), wire.get("data"), origin)
+    return OpaquePart(str(kind), wire, origin)
+
+
+def _tool(wire: dict[str, Any], at: tuple[int | str, ...], faults: list[Fault]) -> ToolPart:
+    modern = modern_tool(wire) if is_legacy_tool(wire) else wire
+    call_id, name = _text(modern.get("toolCallId")), _name(modern)
+    if modern is not wire:
+        message = f"the call {call_id!r} of {name!r} is a part of AI SDK 4"
+        action = f"made a part of the type {modern['type']!r}"
+        faults.append(Fault(rule="legacy-tool-part", at=at, message=message, action=action, call_id=call_id, wire=wire))
+    mended, wrong, lost = consistent(modern)
+    if wrong:
+        message = f"the call {call_id!r} of {name!r}: {wrong}"
+        action = f"read as {mended['state']!r}"
+        faults.append(
+            Fault(rule="tool-state", at=at, message=message, action=action, call_id=call_id, lost=lost, wire=wire)
+        )
+    state = mended["state"]
+    return ToolPart(
+        call_id=call_id,
+        name=name,
+        input=_input(mended),
+        state=state,
+        output=_outcome(mended, state),
+        approval=mended.get("approval"),
+        executor="provider" if mended.get("providerExecuted") is True else "host",
+        preliminary=state == "output-available" and mended.get("preliminary") is True,
+        origin=Origin(at, mended),
+    )
+
+
+def _name(wire: dict[str, Any]) -> str:
+    kind: str = wire["type"]
+    return _text(wire.get("toolName")) if kind == "dynamic-tool" else kind.removeprefix("tool-")
+
+
+def _input(wire: dict[str, Any]) -> Any:
+    """The arguments, or the text of them where that is all there is.
+
+    While they stream, `input` holds what could be made of `rawInput` so far: the text is the truth.
+    """
+    value, raw = wire.get("input"), wire.get("rawInput")
+    if wire["state"] == "input-streaming" and isinstance(raw, str) and raw.strip():
+        return value if isinstance(value, dict) and value == read_arguments(raw)[0] else raw
+    return raw if value is None else value
+
+
+def _outcome(wire: dict[str, Any], state: str) -> Any:
+    if state == "output-error":
+        return wire["errorText"]
+    return wire["approval"].get("reason") if state == "output-denied" else wire.get("output")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+# --- printing -------------------------------------------------------------------------------------------------------
+
+
+def encode(messages: Sequence[Message], limits: Limits, /) -> list[Any]:
+    """Each message with its parts; what no rule touched is printed as it was read."""
+    return [_print(message) for message in messages]
+
+
+def _print(message: Message) -> Any:
+    wire = message.origin.wire if message.origin else None
+    first = message.parts[0] if message.parts else None
+    if isinstance(first, OpaquePart) and first.kind == "message":
+        return first.value
+    kept = {fault.at: fault.wire for fault in message.faults}
+    if message.origin and message.origin.at in kept:
+        wire = kept[message.origin.at]
+    old = wire.get("parts") if wire else None
+    parts = patch_list(old, [_print_part(part, kept) for part in message.parts])
+    if wire is None:
+        return {"id": message.id or f"msg_{derive('message', repr(parts))}", "role": message.role, "parts": parts}
+    return patch(wire, parts=parts)
+
+
+def _print_part(part: Part, kept: dict[Any, Any]) -> Any:
+    wire = part.origin.wire if part.origin else None
+    if part.origin and part.origin.at in kept:
+        return kept[part.origin.at]
+    if isinstance(part, ToolPart):
+        return _print_tool(part, wire)
+    if isinstance(part, TextPart):
+        return patch(wire if isinstance(wire, dict) else None, type="text", text=part.text)
+    if wire is not None:
+        return wire
+    if isinstance(part, OpaquePart):
+        return part.value
+    if isinstance(part, ReasoningPart):
+        return {"type": "reasoning", "text": part.text}
+    if isinstance(part, FilePart):
+        return {"type": "file", "mediaType": part.media_type or "application/octet-stream", "url": part.url or ""}
+    if isinstance(part, DataPart):
+        return {"type": f"data-{part.name}", "data": part.data}
+    return {"type": "step-start"} if isinstance(part, StepStart) else part.source
+
+
+def _print_tool(part: ToolPart, wire: dict[str, Any] | None) -> dict[str, Any]:
+    old = wire or {}
+    fields: dict[str, Any] = {}
+    if not wire or part.name != _name(wire):
+        dynamic = old.get("type") == "dynamic-tool"
+        fields |= {"toolName": part.name} if dynamic else {"type": f"tool-{part.name}"}
+    fields |= {"toolCallId": part.call_id, "state": part.state}
+    if not wire or part.input is not _input(wire) or ("input" not in wire and part.state in REQUIRES_INPUT):
+        fields["input"] = part.input
+    if not wire and part.executor == "provider":
+        fields["providerExecuted"] = True
+    result: dict[str, Any] = patch(wire, **fields, **_print_outcome(part, old))
+    return result
+
+
+def _print_outcome(part: ToolPart, old: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the part's state, and none of another's."""
+    fields: dict[str, Any] = {"output": ABSENT, "errorText": ABSENT}
+    denied = None
+    if part.state == "output-available":
+        fields["output"] = _print_output(part.output)
+    elif part.state == "output-error":
+        fields["errorText"] = output_text(part.output)
+    elif part.state == "output-denied":
+        denied = output_text(part.output) or None
+    if part.preliminary and not old:
+        fields["preliminary"] = True
+    elif old.get("preliminary") is True and not part.preliminary:
+        fields["preliminary"] = ABSENT
+    given = part.approval if part.approval is not None else ABSENT
+    approval, _ = approval_for(part.state, given, part.call_id, denied)
+    return {**fields, "approval": approval}
+
+
+def _print_output(output: Any) -> Any:
+    """An outcome as JSON; that of another format, made of parts, as text where it is nothing else."""
+    if not isinstance(output, tuple):
+        return output
+    if all(isinstance(part, TextPart) for part in output):
+        return output_text(output)
+    return [_print_part(part, {}) for part in output]
+
+
+# --- looking up -----------------------------------------------------------------------------------------------------
+
+
+def continues(message: Any, /) -> bool:
+    """Answers in a row are one turn: which of them ends the history decides which calls may be running."""
+    return isinstance(message, dict) and message.get("role") == "assistant"
+
+
+def _tools(message: Any) -> Iterator[dict[str, Any]]:
+    """The calls of a message, in the shape of today."""
+    parts = message.get("parts")
+    for part in parts if isinstance(parts, list) else ():
+        kind = part.get("type") if isinstance(part, dict) else None
+        if isinstance(kind, str) and (kind == "dynamic-tool" or kind.startswith("tool-")):
+            yield modern_tool(part) if is_legacy_tool(part) else part
+
+
+def ids(message: Any, /) -> Iterator[str]:
+    """The ids of its calls."""
+    for part in _tools(message):
+        if isinstance(part.get("toolCallId"), str):
+            yield part["toolCallId"]
+
+
+def names(message: Any, /) -> Iterator[str]:
+    """The names of the tools that it calls."""
+    return filter(None, map(_name, _tools(message)))
+
+
+def fits(messages: list[Any], /) -> int:
+    """Typed parts under `parts`; Gemini's have no type."""
+    score = 0
+    for message in messages:
+        parts = message.get("parts")
+        if isinstance(parts, list) and all(isinstance(part, dict) and "type" in part for part in parts):
+            score += 4 if parts else 1
+    return score
