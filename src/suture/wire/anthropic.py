@@ -10,8 +10,8 @@ Quirks handled here:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Final
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import msgspec
 
@@ -31,7 +31,7 @@ from suture.transcript import (
     ToolPart,
 )
 from suture.transcript.codec import dumps
-from suture.wire.base import ABSENT, Request, patch, patch_list, typed_scan
+from suture.wire.base import ABSENT, Request, patch, patch_list
 
 __all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "ids", "limits", "names", "scan"]
 
@@ -151,151 +151,123 @@ def limits(request: Request, /) -> Limits:
     return _MID_SYSTEM if request.get("model_family") == "mid_conversation_system" else _LIMITS
 
 
-# --- the fast look: what a healthy message is, checked in C ---------------------------------------------------------
+# --- the fast look --------------------------------------------------------------------------------------------------
 
-_Filled = Annotated[str, msgspec.Meta(min_length=1)]
-
-
-class _Block(msgspec.Struct, gc=False):
-    """What is marked for the cache, or has a key that binds it to another block, is read in full."""
-
-    cache_control: None | msgspec.UnsetType = msgspec.UNSET
-    caller: None | msgspec.UnsetType = msgspec.UNSET
-    toolset_name: None | msgspec.UnsetType = msgspec.UNSET
-
-
-class _Text(_Block, gc=False, tag_field="type", tag="text", kw_only=True):
-    text: _Filled
-
-
-class _Image(_Block, gc=False, tag_field="type", tag="image"):
-    pass
-
-
-class _Document(_Block, gc=False, tag_field="type", tag="document"):
-    pass
-
-
-class _Use(_Block, gc=False, tag_field="type", tag="tool_use", kw_only=True):
-    id: _Filled
-    name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-    input: dict[str, Any]
-
-
-class _ToolResult(_Block, gc=False, tag_field="type", tag="tool_result", kw_only=True):
-    tool_use_id: str
-    content: str | list[_Text | _Image | _Document] | msgspec.UnsetType = msgspec.UNSET
-    is_error: bool = False
-
-
-class _Thinking(_Block, gc=False, tag_field="type", tag="thinking", kw_only=True):
-    thinking: str
-    signature: _Filled
-
-
-class _User(msgspec.Struct, gc=False, tag_field="role", tag="user"):
-    content: _Filled | Annotated[list[_Text | _ToolResult | _Image | _Document], msgspec.Meta(min_length=1)]
-
-
-class _Assistant(msgspec.Struct, gc=False, tag_field="role", tag="assistant"):
-    content: _Filled | Annotated[list[_Text | _Use | _Thinking], msgspec.Meta(min_length=1)]
-
-
-_Healthy = _User | _Assistant
 _SHORT: Final = max(map(len, PLACEHOLDERS))
+"""A result this short may be a placeholder and is looked up."""
 _ODD: Final = re.compile(r"[^a-zA-Z0-9_\-\n]")
 
 
-def scan(messages: list[Any], request: Request, /) -> set[int]:
-    """The messages that may break a rule: one walk over what C has found well-shaped.
+def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, PLR0912 (one loop, no calls: this is the hot path)
+    """The messages that may break a rule: one walk over all blocks.
 
-    It knows the common forms of a healthy history; what is healthy in another way is read in full.
+    It knows the common forms of a healthy history; all else is suspect, and read in full: blocks with keys that are not
+    theirs by default (cache markers, callers), the provider's own tools, results in another order.
     """
-    typed, suspects = typed_scan(messages, _Healthy)
-    calls: list[_Use] = []
-    asked: list[_Use] = []
-    for index, message in enumerate(typed):
-        kind = type(message)
-        if kind is _Assistant:
-            if asked:
-                suspects.update((index - 1, index))
-            asked = []
-            content = message.content
-            if type(content) is not str:
-                asked = _uses(index, content, suspects)
-                calls += asked
-            elif content.isspace():
-                suspects.add(index)
-        elif kind is _User:
-            content = message.content
+    suspects: set[int] = set()
+    named: list[str] = []
+    tool_names: set[str] = set()
+    asked: list[str] = []
+    index = -1
+    for message in messages:
+        index += 1
+        try:
+            role, content = message["role"], message["content"]
             if type(content) is str:
-                if asked or content.isspace():
-                    suspects.update((index - 1, index) if asked else (index,))
-            elif not _answers(asked, content):
-                suspects.update((index - 1, index) if asked else (index,))
-            asked = []
-        else:
-            if asked:
-                suspects.add(index - 1)
+                if asked or not content or content.isspace() or (role != "user" and role != "assistant"):
+                    suspects.update((index - 1, index))
+                asked = []
+            elif role == "assistant":
+                if asked or not content:
+                    suspects.update((index - 1, index))
+                asked = []
+                for block in content:
+                    kind = block["type"]
+                    if kind == "tool_use":
+                        asked.append(block["id"])
+                        tool_names.add(block["name"])
+                        if len(block) != 4 or type(block["input"]) is not dict:
+                            suspects.add(index)
+                    elif kind == "text":
+                        text = block["text"]
+                        if not text or text.isspace() or len(block) != 2:
+                            suspects.add(index)
+                    elif kind != "thinking" or block is not content[0] or not block["signature"] or len(block) != 3:
+                        suspects.add(index)
+                named += asked
+            elif role != "user" or not content or not _answers(asked, content):
+                suspects.update((index - 1, index))
+                asked = []
+            else:
+                asked = []
+        except (KeyError, TypeError, AttributeError):
+            suspects.update((index - 1, index))
             asked = []
     if asked:
-        suspects.add(len(typed) - 1)
-    _look_over(calls, messages, typed, suspects)
+        suspects.add(index)
+    suspects.discard(-1)
+    _look_over(named, tool_names, messages, suspects)
     _look_at_ends(messages, request, suspects)
     return suspects
 
 
-def _uses(index: int, content: list[Any], suspects: set[int]) -> list[_Use]:
-    """The calls of an answer in its usual order: reasoning first, then text and calls."""
-    uses: list[_Use] = []
-    for place, block in enumerate(content):
-        kind = type(block)
-        if kind is _Use:
-            uses.append(block)
-        elif kind is _Text:
-            if block.text.isspace():
-                suspects.add(index)
-        elif place:
-            suspects.add(index)
-    return uses
-
-
-def _answers(asked: list[_Use], content: list[Any]) -> bool:
+def _answers(asked: list[str], content: list[Any]) -> bool:
     """Whether a user message begins with the results of these calls, in their order, and has no others."""
-    for use, block in zip(asked, content, strict=False):
-        if type(block) is not _ToolResult or block.tool_use_id != use.id:
-            return False
-        text = block.content
-        if type(text) is str:
-            if len(text) <= _SHORT and text.strip() in PLACEHOLDERS:
+    place, count = 0, len(asked)
+    for block in content:
+        kind = block["type"]
+        if kind == "tool_result":
+            if place >= count or block["tool_use_id"] != asked[place]:
                 return False
-        elif block.is_error and type(text) is list:
+            place += 1
+            output = block["content"]
+            if type(output) is str:
+                if len(output) <= _SHORT and output.strip() in PLACEHOLDERS:
+                    return False
+            elif "is_error" in block or not _is_rich(output):
+                return False
+            if len(block) != 3 and ("is_error" not in block or len(block) != 4):
+                return False
+        elif kind == "text":
+            text = block["text"]
+            if place < count or not text or text.isspace() or len(block) != 2:
+                return False
+            place = count = -1
+        elif place < count or kind not in ("image", "document") or "cache_control" in block:
             return False
-    count = len(asked)
-    if len(content) == count:
-        return True
-    return len(content) > count and not any(
-        type(block) is _ToolResult or (type(block) is _Text and block.text.isspace()) for block in content[count:]
+        else:
+            place = count = -1
+    return place == count
+
+
+def _is_rich(output: Any) -> bool:
+    """Whether a result is a list of text that is not empty, and images."""
+    return isinstance(output, list) and all(
+        (block["type"] == "text" and block["text"] and len(block) == 2) or block["type"] == "image" for block in output
     )
 
 
-def _look_over(calls: list[_Use], messages: list[Any], typed: list[Any], suspects: set[int]) -> None:
-    """What only the whole history shows: ids that repeat, odd characters, markers of stretches that are read anyway."""
-    named = [call.id for call in calls]
+def _look_over(named: list[str], tool_names: set[str], messages: list[Any], suspects: set[int]) -> None:
+    """What only the whole history shows: ids that repeat, and characters and lengths that are not taken."""
     if len(set(named)) != len(named):
         seen: set[str] = set()
         repeated = {name for name in named if name in seen or seen.add(name)}  # type: ignore[func-returns-value]
         suspects.update(i for i, m in enumerate(messages) if not repeated.isdisjoint(ids(m)))
-    if _ODD.search("\n".join(named)) or _ODD.search("\n".join({call.name for call in calls})):
-        suspects.update(i for i, m in enumerate(typed) if _is_odd(m))
+    if not (_fit(named) and _fit(tool_names)):
+        suspects.update(i for i, m in enumerate(messages) if not _fit([*ids(m), *names(m)]) or _lacks(m))
 
 
-def _is_odd(message: Any) -> bool:
-    return (
-        type(message) is _Assistant
-        and type(message.content) is list
-        and any(type(b) is _Use and (_ODD.search(b.id) or _ODD.search(b.name)) for b in message.content)
-    )
+def _fit(words: Collection[str]) -> bool:
+    """Whether these ids or names are words that the format takes."""
+    if not words:
+        return True
+    return set(map(type, words)) == {str} and "" not in words and not _ODD.search("\n".join(words)) and len(max(words, key=len)) <= 200
+
+
+def _lacks(message: Any) -> bool:
+    """Whether a call of this message has no id or name that is text."""
+    uses = [block for block in _content_blocks(message) if block.get("type") == "tool_use"]
+    return any(not isinstance(use.get(key), str) for use in uses for key in ("id", "name"))
 
 
 def _look_at_ends(messages: list[Any], request: Request, suspects: set[int]) -> None:

@@ -141,7 +141,7 @@ def not_objects(texts: list[str]) -> bool:
         return False
     try:
         found = _OBJECTS.decode_lines(_SEAM.join(texts))
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError, TypeError):
         return True
     return (
         len(found) != 3 * len(texts) - 2

@@ -9,9 +9,7 @@ Quirks handled here:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Final
-
-import msgspec
+from typing import Any, Final
 
 from suture.transcript import (
     PLACEHOLDERS,
@@ -30,7 +28,7 @@ from suture.transcript import (
     output_text,
 )
 from suture.transcript.codec import dumps
-from suture.wire.base import ABSENT, Request, not_objects, patch, patch_list, read_arguments, typed_scan
+from suture.wire.base import ABSENT, Request, not_objects, patch, patch_list, read_arguments
 
 __all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "ids", "limits", "names", "scan"]
 
@@ -96,110 +94,97 @@ def limits(request: Request, /) -> Limits:  # noqa: ARG001
     return _LIMITS
 
 
-# --- the fast look: what a healthy message is, checked in C ---------------------------------------------------------
+# --- the fast look --------------------------------------------------------------------------------------------------
 
-
-class _Function(msgspec.Struct, gc=False):
-    name: Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
-    arguments: str
-
-
-class _Call(msgspec.Struct, gc=False):
-    id: Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
-    function: _Function
-    type: str = "function"
-
-
-class _Text(msgspec.Struct, gc=False, tag_field="type", tag="text"):
-    text: str
-
-
-class _System(msgspec.Struct, gc=False, tag_field="role", tag="system"):
-    content: str | list[Any]
-
-
-class _Developer(msgspec.Struct, gc=False, tag_field="role", tag="developer"):
-    content: str | list[Any]
-
-
-class _User(msgspec.Struct, gc=False, tag_field="role", tag="user"):
-    content: str | Annotated[list[Any], msgspec.Meta(min_length=1)]
-
-
-class _Assistant(msgspec.Struct, gc=False, tag_field="role", tag="assistant"):
-    content: str | list[Any] | None = None
-    tool_calls: Annotated[list[_Call], msgspec.Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
-    function_call: msgspec.UnsetType = msgspec.UNSET
-
-
-class _Tool(msgspec.Struct, gc=False, tag_field="role", tag="tool"):
-    tool_call_id: str
-    content: str | list[_Text]
-
-
-_Healthy = _System | _Developer | _User | _Assistant | _Tool
+_SPEAKERS: Final = frozenset({"user", "assistant", "system", "developer"})
 _SHORT: Final = max(map(len, PLACEHOLDERS))
-"""A result this short may be a placeholder and is read closely."""
+"""A result this short may be a placeholder and is looked up."""
 
 
-def scan(messages: list[Any], request: Request, /) -> set[int]:
-    """The messages that may break a rule: one walk from call to call, over what C has found well-shaped."""
-    typed, suspects = typed_scan(messages, _Healthy)
-    functions: list[_Function] = []
-    index, count = 0, len(typed)
+def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, PLR0912 (one loop, no calls: this is the hot path)
+    """The messages that may break a rule: one walk from call to call.
+
+    It knows the common forms of a healthy history; all else is suspect, and read in full.
+    """
+    suspects: set[int] = set()
+    call_ids: list[str] = []
+    tool_names: set[str] = set()
+    arguments: list[str] = []
+    index, count = 0, len(messages)
     while index < count:
-        message = typed[index]
-        kind = type(message)
-        if kind is _Assistant:
-            calls = message.tool_calls
-            if calls is msgspec.UNSET:
-                if not message.content:
-                    suspects.add(index)
-            elif len(calls) == 1 and index + 1 < count:
-                call, answer = calls[0], typed[index + 1]
-                functions.append(call.function)
-                if type(answer) is _Tool and answer.tool_call_id == call.id and len(answer.content) > _SHORT:
-                    index += 2
-                    continue
-                index = _look_closely(index, calls, typed, suspects)
-                continue
-            else:
-                functions += [call.function for call in calls]
-                index = _look_closely(index, calls, typed, suspects)
-                continue
-        elif kind is _Tool:
-            suspects.add(index)
+        message = messages[index]
         index += 1
-    if not_objects([f.arguments for f in functions]) or not _names_fit({f.name for f in functions}):
-        suspects.update(_calls_to_read(typed))
+        try:
+            role = message["role"]
+            if role == "assistant" and "tool_calls" in message:
+                begun = index
+                for call in message["tool_calls"]:
+                    call_id, function = call["id"], call["function"]
+                    call_ids.append(call_id)
+                    tool_names.add(function["name"])
+                    arguments.append(function["arguments"])
+                    answer = messages[index] if index < count else message
+                    if answer["role"] == "tool" and answer["tool_call_id"] == call_id:
+                        output = answer["content"]
+                        if type(output) is str:
+                            index += len(output) > _SHORT or output not in PLACEHOLDERS
+                        else:
+                            index += _is_text(output)
+                called = index - begun
+                if called != 1 and (not called or called != len(set(call_ids[-called:]))):
+                    suspects.add(begun - 1)
+                elif called != len(message["tool_calls"]):
+                    suspects.add(begun - 1)
+            elif role in _SPEAKERS:
+                content = message["content"]
+                if type(content) is str:
+                    if not content and role == "assistant":
+                        suspects.add(index - 1)
+                elif type(content) is not list or not content:
+                    suspects.add(index - 1)
+                if "function_call" in message:
+                    suspects.add(index - 1)
+            else:
+                suspects.add(index - 1)
+        except (KeyError, TypeError):
+            suspects.add(index - 1)
+    if not_objects(arguments) or not _ids_fit(call_ids) or not _names_fit(tool_names):
+        suspects.update(i for i, message in enumerate(messages) if not _calls_fit(message))
     return suspects
 
 
-def _look_closely(index: int, calls: list[_Call], typed: list[Any], suspects: set[int]) -> int:
-    """Whether each call of a message has its result behind it, in any order, and no placeholder; where to go on."""
-    end = index + 1 + len(calls)
-    answers = [answer for answer in typed[index + 1 : end] if type(answer) is _Tool]
-    asked = [call.id for call in calls]
-    given = [answer.tool_call_id for answer in answers]
-    if (given != asked and sorted(given) != sorted(asked)) or len(set(asked)) != len(asked):
-        suspects.add(index)
-        return index + 1
-    if any(len(a.content) <= _SHORT and a.content in PLACEHOLDERS for a in answers if type(a.content) is str):
-        suspects.add(index)
-    return end
+def _is_text(output: Any) -> bool:
+    """Whether a result is a list of text blocks."""
+    return isinstance(output, list) and all(
+        isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str) for block in output
+    )
+
+
+def _ids_fit(call_ids: list[str]) -> bool:
+    return not call_ids or (set(map(type, call_ids)) == {str} and "" not in call_ids and len(max(call_ids, key=len)) <= 40)
 
 
 def _names_fit(names: Iterable[str]) -> bool:
-    return all(name.isascii() and name.replace("_", "a").replace("-", "a").isalnum() for name in names)
+    return all(
+        type(name) is str and len(name) <= 128 and name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+        for name in names
+    )
 
 
-def _calls_to_read(typed: list[Any]) -> Iterator[int]:
-    """The messages whose arguments or names are the odd ones."""
-    for index, message in enumerate(typed):
-        if type(message) is _Assistant and message.tool_calls is not msgspec.UNSET:
-            functions = [call.function for call in message.tool_calls]
-            if not_objects([f.arguments for f in functions]) or not _names_fit(f.name for f in functions):
-                yield index
+def _calls_fit(message: Any) -> bool:
+    """Whether a message's calls, if it has any, are those of a healthy one."""
+    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    if not calls:
+        return True
+    try:
+        functions = [call["function"] for call in calls]
+        return (
+            _ids_fit([call["id"] for call in calls])
+            and _names_fit(f["name"] for f in functions)
+            and not not_objects([f["arguments"] for f in functions])
+        )
+    except (KeyError, TypeError):
+        return False
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
