@@ -16,8 +16,8 @@ __all__ = ["dumps", "loads", "plain"]
 _SURROGATES = {code: "\ufffd" for code in range(0xD800, 0xE000)}
 
 
-def loads(text: str | bytes) -> Any:
-    """Parse one JSON value.
+def loads(text: str | bytes, *, finite: bool = False) -> Any:
+    """Parse one JSON value; `finite` refuses NaN and Infinity, which no other reader would take once they are printed.
 
     Raises:
         ValueError: if `text` is not JSON, or is nested deeper than can be read.
@@ -29,9 +29,13 @@ def loads(text: str | bytes) -> Any:
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_refuse if finite else None)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")
 
 
 def dumps(value: Any) -> str:

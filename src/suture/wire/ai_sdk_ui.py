@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Final, Literal
-
-import msgspec
+from typing import Any, Final
 
 from suture.transcript import (
+    SETTLED,
     Contract,
     DataPart,
     Entry,
@@ -35,11 +34,24 @@ from suture.transcript import (
     output_text,
 )
 from suture.transcript.ids import derive
-from suture.wire.ai_sdk_ui_shapes import is_legacy_tool, modern_message, modern_part, modern_tool
-from suture.wire.ai_sdk_ui_states import REQUIRES_INPUT, approval_for, consistent
-from suture.wire.base import ABSENT, Request, patch, patch_list, read_arguments, typed_scan
+from suture.wire.ai_sdk_ui_shapes import calls_in, is_legacy_tool, is_tool, modern_message, modern_part, modern_tool
+from suture.wire.ai_sdk_ui_states import OPTIONAL, REQUIRES_INPUT, approval_for, consistent
+from suture.wire.base import ABSENT, Request, patch, patch_list, read_arguments
 
-__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "ids", "limits", "names", "scan"]
+__all__ = [
+    "NAME",
+    "ROOT",
+    "RULES",
+    "continues",
+    "decode",
+    "encode",
+    "fits",
+    "ids",
+    "limits",
+    "mentions",
+    "names",
+    "scan",
+]
 
 NAME: Final = "ai_sdk_ui"
 ROOT: Final = "messages"
@@ -74,81 +86,8 @@ def limits(request: Request, /) -> Limits:
     return _LIMITS
 
 
-# --- the fast look: what a healthy message is, checked in C ---------------------------------------------------------
+# --- the fast look --------------------------------------------------------------------------------------------------
 
-_Name = Annotated[str, msgspec.Meta(min_length=1)]
-_Absent = msgspec.UnsetType
-
-
-class _Approval(msgspec.Struct, gc=False):
-    id: str
-    approved: Literal[True]
-    reason: str | _Absent = msgspec.UNSET
-    signature: str | _Absent = msgspec.UNSET
-
-
-class _Part(msgspec.Struct, gc=False, rename="camel"):
-    """Any part: what it must not hold, and what the walk below asks for."""
-
-    type: str
-    text: str | _Absent = msgspec.UNSET
-    state: Literal["streaming", "done", "output-available", "output-error"] | _Absent = msgspec.UNSET
-    tool_call_id: _Name | _Absent = msgspec.UNSET
-    tool_name: _Name | _Absent = msgspec.UNSET
-    input: Any = msgspec.UNSET
-    output: Any = msgspec.UNSET
-    error_text: str | _Absent = msgspec.UNSET
-    approval: _Approval | _Absent = msgspec.UNSET
-    provider_executed: bool | _Absent = msgspec.UNSET
-    preliminary: Literal[False] | _Absent = msgspec.UNSET
-    dynamic: Literal[False] | _Absent = msgspec.UNSET
-    call_provider_metadata: dict[str, Any] | _Absent = msgspec.UNSET
-    result_provider_metadata: dict[str, Any] | _Absent = msgspec.UNSET
-    provider_metadata: dict[str, Any] | _Absent = msgspec.UNSET
-    tool_metadata: dict[str, Any] | _Absent = msgspec.UNSET
-    tool_invocation: _Absent = msgspec.UNSET
-    mime_type: _Absent = msgspec.UNSET
-    id: str | _Absent = msgspec.UNSET
-    title: str | _Absent = msgspec.UNSET
-    filename: str | _Absent = msgspec.UNSET
-
-
-class _Text(msgspec.Struct, gc=False, tag_field="type", tag="text", rename="camel"):
-    text: _Name
-    state: Literal["streaming", "done"] | _Absent = msgspec.UNSET
-    provider_metadata: dict[str, Any] | _Absent = msgspec.UNSET
-
-
-class _File(msgspec.Struct, gc=False, tag_field="type", tag="file", rename="camel"):
-    media_type: str
-    url: str
-    filename: str | _Absent = msgspec.UNSET
-    provider_metadata: dict[str, Any] | _Absent = msgspec.UNSET
-
-
-_Said = Annotated[list[_Text | _File], msgspec.Meta(min_length=1)]
-
-
-class _System(msgspec.Struct, gc=False, tag_field="role", tag="system"):
-    id: str
-    parts: _Said
-    experimental_attachments: _Absent = msgspec.UNSET
-
-
-class _User(msgspec.Struct, gc=False, tag_field="role", tag="user"):
-    id: str
-    parts: _Said
-    experimental_attachments: _Absent = msgspec.UNSET
-
-
-class _Assistant(msgspec.Struct, gc=False, tag_field="role", tag="assistant"):
-    id: str
-    parts: list[_Part]
-    experimental_attachments: _Absent = msgspec.UNSET
-
-
-_Healthy = _System | _User | _Assistant
-_UNSET: Final = msgspec.UNSET
 _STANDS_IN: Final = re.compile(
     r"\W*(?:(?:the|this|system|error)\W+)?(?:aborted|interrupted|tool|task|operation|command|request|execution"
     r"|no result|arguments|in_progress|no output)",
@@ -156,67 +95,105 @@ _STANDS_IN: Final = re.compile(
 )
 """How every text begins that stands in for a result (`suture.repair.foreign` has them): it is read closely."""
 
+_USUAL: Final = frozenset(
+    {
+        "type",
+        "toolCallId",
+        "toolName",
+        "state",
+        "input",
+        "output",
+        "title",
+        "providerExecuted",
+        "callProviderMetadata",
+        "resultProviderMetadata",
+        "toolMetadata",
+    }
+)
+"""The keys that a successful call of a healthy history has, or may have."""
+
 
 def scan(messages: list[Any], request: Request, /) -> set[int]:
-    """The messages that may break a rule: one walk over the answers, after C has found their parts well-shaped."""
-    typed, suspects = typed_scan(messages, _Healthy)
-    for index, message in enumerate(typed):
-        if type(message) is _Assistant and not _is_sound(message.parts):
+    """The messages that may break a rule: one walk over the parts.
+
+    It knows the common forms of a healthy history; all else is suspect, and read in full.
+    """
+    suspects: set[int] = set()
+    for index, message in enumerate(messages):
+        try:
+            parts, role = message["parts"], message["role"]
+            if type(message["id"]) is not str or type(parts) is not list or "experimental_attachments" in message:
+                suspects.add(index)
+            elif role == "assistant":
+                if not _is_sound(parts):
+                    suspects.add(index)
+            elif not parts or (role != "user" and role != "system"):  # noqa: PLR1714 (the fastest way to ask)
+                suspects.add(index)
+            else:
+                for part in parts:
+                    healthy = _is_text(part) if part["type"] == "text" else _is_plain(part) and not is_tool(part)
+                    if not healthy:
+                        suspects.add(index)
+        except (KeyError, TypeError, AttributeError):
             suspects.add(index)
     return suspects
 
 
-def _is_sound(parts: list[_Part]) -> bool:
+def _is_sound(parts: list[Any]) -> bool:
     """Whether every call of this answer is settled and stands in a step of its own."""
     called = spoken = False
-    ids: list[Any] = []
+    ids: list[str] = []
     for part in parts:
-        kind = part.type
-        if kind == "text" or kind == "reasoning":  # noqa: PLR1714 (the fastest way to ask)
-            if part.text is _UNSET or not (part.text or kind == "reasoning"):
+        kind = part["type"]
+        if kind == "text":
+            if not _is_text(part):
                 return False
             spoken = called
         elif kind == "step-start":
             called = spoken = False
-        elif kind.startswith("tool-") or kind == "dynamic-tool":
-            if not _is_settled(part, kind):
+        elif kind[:5] == "tool-" or kind == "dynamic-tool":
+            if not _is_settled(part):
                 return False
-            ids.append(part.tool_call_id)
-            if part.provider_executed is not True:
+            ids.append(part["toolCallId"])
+            if "providerExecuted" not in part or not part["providerExecuted"]:
                 if spoken:
                     return False
                 called = True
-        elif kind == "source":
+        elif not _is_plain(part):
             return False
-        elif kind == "file":
+        elif kind == "reasoning" or kind == "file":  # noqa: PLR1714 (the fastest way to ask)
             spoken = called
     return len(ids) < 2 or len(set(ids)) == len(ids)
 
 
-def _is_settled(part: _Part, kind: str) -> bool:
+def _is_text(part: dict[str, Any]) -> bool:
+    """Whether a text says something and has its shape."""
+    return type(part["text"]) is str and part["text"] != "" and (len(part) == 2 or _is_plain(part))
+
+
+def _is_plain(part: Any) -> bool:
+    """Whether any other part has its shape."""
+    return modern_part(part) is part
+
+
+def _is_settled(part: dict[str, Any]) -> bool:
     """Whether a call has the fields of a settled state, and an outcome that a tool wrote."""
-    output = part.output
-    if part.state == "output-available":
-        if output is _UNSET or part.input is _UNSET or part.error_text is not _UNSET:
-            return False
-        if type(output) is str:
-            if _STANDS_IN.match(output):
-                return False
-        elif type(output) is dict:
-            if "error" in output and len(output) == 1:
-                return False
-        elif type(output) is list and len(output) == 1 and type(output[0]) is str:
-            return False
-    elif (
-        part.state != "output-error"
-        or part.error_text is _UNSET
-        or output is not _UNSET
-        or type(part.input) is not dict
-    ):
+    call_id, kind = part["toolCallId"], part["type"]
+    if type(call_id) is not str or not call_id or kind == "tool-" or (kind == "dynamic-tool" and not _name(part)):
         return False
-    return part.tool_call_id is not _UNSET and (
-        (part.tool_name is not _UNSET) if kind == "dynamic-tool" else len(kind) > len("tool-")
-    )
+    if part["state"] != "output-available":
+        return SETTLED.get(part["state"], False) and consistent(part)[0] is part and type(_input(part)) is dict
+    output = part["output"]
+    if type(output) is str:
+        if _STANDS_IN.match(output):
+            return False
+    elif isinstance(output, dict | list) and len(output) == 1:
+        inner = output[0] if isinstance(output, list) else output.get("error")
+        if type(inner) is str:
+            return False
+    if len(part) == 5:
+        return "input" in part and not is_legacy_tool(part)
+    return part.keys() <= _USUAL and "input" in part and None not in (part.get(key, "") for key in OPTIONAL)
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
@@ -228,36 +205,52 @@ def decode(messages: Iterable[tuple[int, Any]], /) -> list[Entry]:
 
 
 def _entry(index: int, wire: dict[str, Any]) -> Entry:
-    role, origin = wire.get("role"), Origin((index,), wire)
-    known = isinstance(wire.get("parts"), list) or not isinstance(wire.get("content"), list)
-    if role not in ("system", "user", "assistant") or not known:
-        return Entry("system", (OpaquePart("message", wire, origin),), origin)
+    if "parts" not in wire and isinstance(wire.get("content"), list):
+        # Another format: nothing here is ours to read.
+        return Entry("system", (OpaquePart("message", wire, Origin((index,), wire)),), Origin((index,), wire))
     modern, wrong = modern_message(wire, index)
     faults: list[Fault] = []
     if wrong:
-        message = f"the {role} message does not have its shape: {', '.join(wrong)}"
+        message = f"the message does not have its shape: {', '.join(wrong)}"
         faults.append(Fault(rule="message-shape", at=(index,), message=message, action="given it", wire=wire))
-    parts = [_part(part, (index, "parts", n), faults) for n, part in enumerate(modern["parts"])]
+    parts = [new for n, part in enumerate(modern["parts"]) for new in _part(part, (index, "parts", n), faults)]
+    role = modern["role"]
+    if role != "assistant":
+        parts = [_foreign(part) for part in parts]
     return Entry(
         role,
         tuple(parts),
         Origin((index,), modern),
         id=modern["id"],
         # The SDK sends nothing at all for an answer without content, so it does no harm.
-        keeps=not any(isinstance(part, TextPart) for part in parts),
+        keeps=role == "assistant" and not any(isinstance(part, TextPart) for part in parts),
         faults=tuple(faults),
     )
 
 
-def _part(wire: Any, at: tuple[int | str, ...], faults: list[Fault]) -> Part:
-    kind = wire.get("type") if isinstance(wire, dict) else None
-    if isinstance(kind, str) and (kind == "dynamic-tool" or kind.startswith("tool-")):
-        return _tool(wire, at, faults)
+def _foreign(part: Part) -> Part:
+    """A part as it stands with the user or the system: what only an answer has means nothing there."""
+    if isinstance(part, ReasoningPart | StepStart) and part.origin is not None:
+        return OpaquePart("part", part.origin.wire, part.origin)
+    return part
+
+
+def _part(wire: Any, at: tuple[int | str, ...], faults: list[Fault]) -> Iterator[Part]:
+    """The part; nothing where there is nothing in it."""
+    if is_tool(wire):
+        yield _tool(wire, at, faults)
+        return
+    if isinstance(wire, dict) and not wire.get("type") and "toolCallId" in wire:
+        yield _tool({**wire, "type": "dynamic-tool"}, at, faults)
+        return
     modern = modern_part(wire)
-    if modern is not wire:
-        message = f"a {kind or 'text'} part does not have its shape"
-        faults.append(Fault(rule="message-shape", at=at, message=message, action="given it", wire=wire))
-    return _plain(modern, Origin(at, modern))
+    if modern is not wire or wire is None:
+        kind = wire.get("type") if isinstance(wire, dict) else None
+        message = f"a part of the type {kind!r} does not have its shape"
+        action = "dropped: it carries nothing" if modern is None else "given it"
+        faults.append(Fault(rule="message-shape", at=at, message=message, action=action, wire=wire))
+    if modern is not None:
+        yield _plain(modern, Origin(at, modern))
 
 
 def _plain(wire: Any, origin: Origin) -> Part:
@@ -286,6 +279,7 @@ def _tool(wire: dict[str, Any], at: tuple[int | str, ...], faults: list[Fault]) 
         action = f"made a part of the type {modern['type']!r}"
         faults.append(Fault(rule="legacy-tool-part", at=at, message=message, action=action, call_id=call_id, wire=wire))
     mended, wrong, lost = consistent(modern)
+    wrong = wrong or ("" if name else "it names no tool")
     if wrong:
         message = f"the call {call_id!r} of {name!r}: {wrong}"
         action = f"read as {mended['state']!r}"
@@ -427,25 +421,21 @@ def continues(message: Any, /) -> bool:
     return isinstance(message, dict) and message.get("role") == "assistant"
 
 
-def _tools(message: Any) -> Iterator[dict[str, Any]]:
-    """The calls of a message, in the shape of today."""
-    parts = message.get("parts")
-    for part in parts if isinstance(parts, list) else ():
-        kind = part.get("type") if isinstance(part, dict) else None
-        if isinstance(kind, str) and (kind == "dynamic-tool" or kind.startswith("tool-")):
-            yield modern_tool(part) if is_legacy_tool(part) else part
+def mentions(messages: list[Any], calls: set[str], /) -> set[int]:
+    """No other messages: a call and its outcome are one part."""
+    return set()
 
 
 def ids(message: Any, /) -> Iterator[str]:
     """The ids of its calls."""
-    for part in _tools(message):
+    for part in calls_in(message):
         if isinstance(part.get("toolCallId"), str):
             yield part["toolCallId"]
 
 
 def names(message: Any, /) -> Iterator[str]:
     """The names of the tools that it calls."""
-    return filter(None, map(_name, _tools(message)))
+    return filter(None, map(_name, calls_in(message)))
 
 
 def fits(messages: list[Any], /) -> int:

@@ -12,7 +12,7 @@ from suture.transcript.codec import dumps
 from suture.transcript.ids import derive
 from suture.wire.base import ABSENT, patch
 
-__all__ = ["is_legacy_tool", "modern_message", "modern_part", "modern_tool"]
+__all__ = ["calls_in", "is_legacy_tool", "is_tool", "modern_message", "modern_part", "modern_tool"]
 
 _STATES: Final = {"partial-call": "input-streaming", "call": "input-available", "result": "output-available"}
 _OPTIONAL: Final = {
@@ -22,6 +22,13 @@ _OPTIONAL: Final = {
     "source-document": ("filename", "providerMetadata"),
     "file": ("filename", "providerMetadata"),
 }
+_REQUIRED: Final = {
+    "source-url": ("sourceId",),
+    "source-document": ("sourceId", "mediaType", "title"),
+    "file": ("mediaType",),
+}
+"""Texts that a part has to have; where one is missing and says nothing about the content, an empty one does."""
+_ROLES: Final = ("system", "user", "assistant")
 _MOVED: Final = {"toolInvocations": list, "reasoning": str}
 """Keys of a message of AI SDK 4 that become parts. `content` stays: there it says the same as the parts."""
 _STEP: Final = {"type": "step-start"}
@@ -31,6 +38,9 @@ def modern_message(wire: dict[str, Any], index: int) -> tuple[dict[str, Any], li
     """The message with an id and its parts, and what was wrong; the very object where nothing was."""
     fields: dict[str, Any] = {}
     wrong: list[str] = []
+    if wire.get("role") not in _ROLES:
+        wrong.append(f"its role is {wire.get('role')!r}")
+        fields["role"] = "assistant" if wire.get("role") == "data" or calls_in(wire) else "user"
     if not isinstance(wire.get("id"), str):
         wrong.append("it has no id")
         fields["id"] = f"msg_{derive('message', index, wire.get('role'))}"
@@ -74,10 +84,24 @@ def _attachment(wire: Any) -> Any:
     return {**part, "filename": wire["name"]} if isinstance(wire.get("name"), str) else part
 
 
-def _media_type(url: str) -> str:
+def _media_type(url: Any) -> str:
     """The media type that a data URL names."""
-    named = url[5:].partition(",")[0].partition(";")[0] if url.startswith("data:") else ""
+    is_data = isinstance(url, str) and url.startswith("data:")
+    named = url[len("data:") :].partition(",")[0].partition(";")[0] if is_data else ""
     return named or "application/octet-stream"
+
+
+def is_tool(part: Any) -> bool:
+    """Whether a part is a call."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    return isinstance(kind, str) and (kind == "dynamic-tool" or kind.startswith("tool-"))
+
+
+def calls_in(message: Any) -> list[dict[str, Any]]:
+    """The calls of a message, in the shape of today."""
+    parts = message.get("parts")
+    calls = [part for part in parts if is_tool(part)] if isinstance(parts, list) else []
+    return [modern_tool(part) if is_legacy_tool(part) else part for part in calls]
 
 
 def is_legacy_tool(part: dict[str, Any]) -> bool:
@@ -102,23 +126,64 @@ def modern_tool(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def modern_part(part: Any) -> Any:
-    """Any other part in its shape of today; the very object where it has it, or where nobody knows what it is."""
-    if isinstance(part, str):
-        return {"type": "text", "text": part}
-    kind = part.get("type") if isinstance(part, dict) else None
+    """Any other part in its shape of today; None where it carries nothing.
+
+    The very object where it has its shape, or a type that nobody here knows.
+    """
+    if not isinstance(part, dict):
+        return {"type": "text", "text": part if isinstance(part, str) else dumps(part)} if part else None
+    kind = part.get("type")
+    if not isinstance(kind, str) or not kind:
+        return _untyped(part)
     if kind == "source":
         return _source(part)
+    if kind.startswith("data-"):
+        return part if "data" in part else {**part, "data": None}
     if kind not in _OPTIONAL:
         return part
     fields: dict[str, Any] = {key: ABSENT for key in _OPTIONAL[kind] if part.get(key, ABSENT) is None}
-    if kind == "reasoning" and not isinstance(part.get("text"), str) and isinstance(part.get("reasoning"), str):
-        fields |= {"text": part["reasoning"], "reasoning": ABSENT}
-    elif kind in ("text", "reasoning") and not isinstance(part.get("text"), str):
-        fields["text"] = "" if part.get("text") is None else dumps(part["text"])
-    elif kind == "file" and "mediaType" not in part and isinstance(part.get("mimeType"), str):
+    fields |= _spoken(part) if kind in ("text", "reasoning") else _referred(part, kind)
+    if kind in ("file", "source-url") and not isinstance(fields.get("url", part.get("url")), str):
+        return _set_aside(part, kind)
+    return patch(part, **fields)
+
+
+def _untyped(part: dict[str, Any]) -> Any:
+    """A part that has lost its type: its text, or all of it as data, which the SDK takes and sends to nobody."""
+    rest = {key: value for key, value in part.items() if key != "type"}
+    if isinstance(rest.get("text"), str):
+        return {"type": "text", **rest}
+    return _set_aside(rest, "unknown") if rest else None
+
+
+def _set_aside(part: dict[str, Any], kind: str) -> dict[str, Any]:
+    return {"type": f"data-{kind}", "data": part}
+
+
+def _spoken(part: dict[str, Any]) -> dict[str, Any]:
+    """What text or reasoning lacks."""
+    fields: dict[str, Any] = {}
+    text = part.get("text")
+    if part.get("state", "done") not in ("streaming", "done"):
+        fields["state"] = ABSENT
+    if not isinstance(text, str):
+        old = part.get("reasoning")
+        moved = part["type"] == "reasoning" and isinstance(old, str)
+        fields["text"] = old if moved else "" if text is None else dumps(text)
+        fields |= {"reasoning": ABSENT} if moved else {}
+    return fields
+
+
+def _referred(part: dict[str, Any], kind: str) -> dict[str, Any]:
+    """What a file or a source lacks."""
+    fields: dict[str, Any] = {}
+    if kind == "file" and "mediaType" not in part and isinstance(part.get("mimeType"), str):
         fields |= {"mediaType": part["mimeType"], "mimeType": ABSENT}
         fields |= _url(part) if "url" not in part else {}
-    return patch(part, **fields)
+    for key in _REQUIRED.get(kind, ()):
+        if key not in fields and not isinstance(part.get(key), str):
+            fields[key] = _media_type(part.get("url")) if key == "mediaType" else ""
+    return fields
 
 
 def _url(part: dict[str, Any]) -> dict[str, Any]:
@@ -133,6 +198,6 @@ def _url(part: dict[str, Any]) -> dict[str, Any]:
 def _source(part: dict[str, Any]) -> dict[str, Any]:
     source = part.get("source")
     if not isinstance(source, dict) or not isinstance(source.get("id"), str) or not isinstance(source.get("url"), str):
-        return part
+        return _set_aside(part, "source")
     rest = {key: value for key, value in source.items() if key not in ("sourceType", "id") and value is not None}
     return {"type": "source-url", "sourceId": source["id"], **rest}

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from suture.transcript import SETTLED, output_text
-from suture.transcript.codec import dumps
+from suture.transcript.codec import dumps, loads
 from suture.transcript.ids import derive
-from suture.wire.base import ABSENT, patch, read_arguments
+from suture.wire.base import ABSENT, patch
 
 __all__ = ["OPTIONAL", "REQUIRES_INPUT", "approval_for", "consistent"]
 
@@ -126,5 +126,8 @@ def _input(part: dict[str, Any], state: str) -> Any:
     raw = part.get("rawInput")
     if raw is None:
         return {}
-    value = read_arguments(raw)[0]
+    try:
+        value = loads(raw, finite=True) if isinstance(raw, str) else raw
+    except ValueError:
+        value = raw
     return value if isinstance(value, dict) else raw if state in _OPEN else {"_raw": raw}

@@ -83,7 +83,7 @@ def as_object(value: Any) -> dict[str, Any]:
         if not isinstance(inner, str):
             break
         try:
-            inner = loads(inner)
+            inner = loads(inner, finite=True)
         except ValueError:
             break
     return {"_raw": value}

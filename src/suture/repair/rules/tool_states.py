@@ -107,9 +107,8 @@ def _mend(part: Part, bench: Bench) -> Iterator[Part]:
     if not isinstance(part, ToolPart):
         yield part
         return
-    where, call_id = part.origin.at if part.origin else (), part.call_id
-    why = f"the call {call_id!r} names no tool"
-    if not part.name and bench.report("tool-state", where, why, f"named {UNKNOWN_TOOL!r}", call_id=call_id):
+    where = part.origin.at if part.origin else ()
+    if not part.name and bench.applies("tool-state"):
         part = msgspec.structs.replace(part, name=UNKNOWN_TOOL)
     if part.state == "output-available" and not part.preliminary:
         part = _outcome(part, where, bench)
