@@ -6,6 +6,7 @@ damage are rebuilt; everything else is passed on, object by object.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, get_args
 
@@ -194,17 +195,12 @@ def adapter_of(messages: list[Any], name: str | None) -> Adapter:
 def _stretches(messages: list[Any], suspects: set[int], adapter: Adapter) -> list[tuple[int, int]]:
     """The rounds to rebuild, as (start, stop): those of the suspects, and all others that name the same calls."""
     rounds = _rounds(messages, suspects, adapter)
-    named = {call for start, stop in rounds for i in range(start, stop) for call in adapter.ids(messages[i])}
-    if named:
-        inside = {i for start, stop in rounds for i in range(start, stop)}
-        related = {
-            index
-            for index, message in enumerate(messages)
-            if index not in inside and type(message) is dict and not named.isdisjoint(adapter.ids(message))
-        }
-        if related:
-            rounds = _rounds(messages, inside | related, adapter)
-    return rounds
+    calls = {call for start, stop in rounds for i in range(start, stop) for call in adapter.ids(messages[i])}
+    if not calls:
+        return rounds
+    inside = {i for start, stop in rounds for i in range(start, stop)}
+    related = (adapter.mentions(messages, calls) if hasattr(adapter, "mentions") else set()) - inside
+    return _rounds(messages, inside | related, adapter) if related else rounds
 
 
 def _rounds(messages: list[Any], indexes: set[int], adapter: Adapter) -> list[tuple[int, int]]:
@@ -273,18 +269,9 @@ def _splice(
 
 
 def _by_stretch(mended: list[Message], stretches: list[tuple[int, int]]) -> list[list[Message]]:
-    """The messages of each stretch; an inserted one goes with the next that has a place."""
+    """The messages of each stretch, by their places."""
     groups: list[list[Message]] = [[] for _ in stretches]
-    waiting: list[Message] = []
-    number = 0
+    starts = [start for start, _ in stretches]
     for message in mended:
-        if message.origin is None:
-            waiting.append(message)
-            continue
-        while int(message.origin.at[0]) >= stretches[number][1]:
-            number += 1
-        groups[number] += (*waiting, message)
-        waiting = []
-    groups[number] += waiting
+        groups[bisect_right(starts, message.place) - 1].append(message)
     return groups
-

@@ -7,7 +7,7 @@ import msgspec
 from suture.repair.bench import Bench
 from suture.repair.foreign import is_placeholder
 from suture.repair.pairing import Pairing, Slot, pair
-from suture.repair.rules import MESSAGE_RULES, blocks, duplicates, ordering, orphans
+from suture.repair.rules import MESSAGE_RULES, blocks, duplicates, item_reasoning, item_types, items, ordering, orphans
 from suture.transcript import Entry, Message, Part, Result, TextPart, ToolPart
 
 __all__ = ["mend"]
@@ -15,10 +15,12 @@ __all__ = ["mend"]
 
 def mend(entries: list[Entry], bench: Bench) -> list[Message]:
     """The messages of `entries`, repaired for the bench's target; what was done is in the bench's report."""
-    entries = blocks.apply(entries, bench)
+    entries = items.prepare(blocks.apply(entries, bench), bench)
     pairing = pair(entries, bench.limits)
     duplicates.apply(pairing, bench)
+    item_types.fit(pairing, bench)
     ordering.apply(pairing, bench)
+    item_reasoning.between(entries, pairing, bench)
     rebuilt = orphans.apply(entries, pairing, bench)
     messages = _assemble(entries, pairing, rebuilt, bench)
     for apply in MESSAGE_RULES:
@@ -32,11 +34,12 @@ def _assemble(entries: list[Entry], pairing: Pairing, rebuilt: orphans.Rebuilt, 
     messages: list[Message] = []
     asked = not bench.at_start
     for index, entry in enumerate(entries):
+        place = int(entry.origin.at[0])
         for message in rebuilt.before.get(index, ()):
             if not asked and message.role == "assistant":
-                messages.append(Message(role="user", parts=(TextPart(orphans.HEAD_TEXT),)))
+                messages.append(Message(role="user", parts=(TextPart(orphans.HEAD_TEXT),), place=place))
             asked = True
-            messages.append(message)
+            messages.append(msgspec.structs.replace(message, place=place))
         parts: list[Part] = []
         for item in entry.items:
             if isinstance(item, ToolPart):
@@ -47,7 +50,7 @@ def _assemble(entries: list[Entry], pairing: Pairing, rebuilt: orphans.Rebuilt, 
                 parts.append(call)
         if not parts and entry.items:
             continue
-        asked = asked or entry.role == "user"
+        asked = asked or entry.role != "system"
         messages.append(
             Message(
                 role="user" if entry.role == "tool" else entry.role,
@@ -55,6 +58,8 @@ def _assemble(entries: list[Entry], pairing: Pairing, rebuilt: orphans.Rebuilt, 
                 id=entry.id,
                 metadata=entry.metadata,
                 keeps=entry.keeps,
+                hollow=not entry.items,
+                place=place,
                 origin=entry.origin,
                 faults=entry.faults,
             )

@@ -101,7 +101,9 @@ class Pairing:
         before = [
             slot
             for slot in self.slots
-            if slot.entry < answer.entry and not slot.answers and not (slot.part.call_id and answer.result.call_id)
+            if slot.part.executor != "provider"
+            and slot.entry < answer.entry
+            and not (slot.answers or (slot.part.call_id and answer.result.call_id))
         ]
         if not before:
             return None

@@ -39,8 +39,12 @@ class Message(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     metadata: Any = None
     keeps: bool = False
     """Whether it says something outside of its parts (a refusal, audio), so that it is not empty without any."""
+    hollow: bool = False
+    """Whether it came in with nothing in it."""
+    place: int = 0
+    """The wire message that it came from or, where it is new, that it was put beside."""
     origin: Origin | None = None
-    """The wire message that it came from."""
+    """That wire message; None where it is new."""
     faults: tuple[Fault, ...] = ()
     """What is wrong in its records and no rule has mended."""
 
@@ -55,6 +59,8 @@ class Result(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     state: ToolState = "output-available"
     kind: str = "function"
     executor: str = "host"
+    flaws: tuple[str, ...] = ()
+    """Keys that the format needs and that are not there or unknown."""
     origin: Origin
     """The result itself."""
     container: Origin

@@ -16,6 +16,7 @@ import msgspec
 from suture.transcript.states import SETTLED, Cause, ToolState
 
 __all__ = [
+    "MALFORMED",
     "DataPart",
     "FilePart",
     "OpaquePart",
@@ -89,6 +90,10 @@ class StepStart(msgspec.Struct, frozen=True, gc=False, tag="step-start"):
     origin: Origin | None = None
 
 
+MALFORMED = "malformed"
+"""The kind of an opaque part that is no block of its format: not an object, or without what its type needs."""
+
+
 class OpaquePart(msgspec.Struct, frozen=True, gc=False, tag="opaque"):
     """What is not understood: carried through verbatim, never dropped."""
 
@@ -123,6 +128,8 @@ class ToolPart(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag="tool"):
     """This outcome was written by a repair, ours or another tool's, not by the tool."""
     cause: Cause | None = None
     """What is known of a call that has no result."""
+    flaws: tuple[str, ...] = ()
+    """Keys of the call or of its result that the format needs and that are not there or of another type."""
     origin: Origin | None = None
     """Where the call stood."""
     outcome_origin: Origin | None = None

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from suture.wire import ai_sdk_ui, anthropic, openai_chat
+from suture.wire import ai_sdk_ui, anthropic, openai_chat, openai_responses
 from suture.wire.base import Adapter
 from suture.wire.profiles import PROFILES
 
 __all__ = ["ADAPTERS", "PROFILES", "resolve"]
 
-ADAPTERS: Final[dict[str, Adapter]] = {"openai_chat": openai_chat, "anthropic": anthropic, "ai_sdk_ui": ai_sdk_ui}
+ADAPTERS: Final[dict[str, Adapter]] = {
+    "openai_chat": openai_chat,
+    "openai_responses": openai_responses,
+    "anthropic": anthropic,
+    "ai_sdk_ui": ai_sdk_ui,
+}
 
 
 def resolve(name: str) -> Adapter | None:

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from suture.transcript import (
-    SETTLED,
     Contract,
     DataPart,
     Entry,
@@ -35,7 +34,7 @@ from suture.transcript import (
 )
 from suture.transcript.ids import derive
 from suture.wire.ai_sdk_ui_shapes import calls_in, is_legacy_tool, is_tool, modern_message, modern_part, modern_tool
-from suture.wire.ai_sdk_ui_states import OPTIONAL, REQUIRES_INPUT, approval_for, consistent
+from suture.wire.ai_sdk_ui_states import REQUIRES_INPUT, approval_for, consistent
 from suture.wire.base import ABSENT, Request, patch, patch_list, read_arguments
 
 __all__ = [
@@ -103,6 +102,7 @@ _USUAL: Final = frozenset(
         "state",
         "input",
         "output",
+        "errorText",
         "title",
         "providerExecuted",
         "callProviderMetadata",
@@ -110,7 +110,7 @@ _USUAL: Final = frozenset(
         "toolMetadata",
     }
 )
-"""The keys that a successful call of a healthy history has, or may have."""
+"""The keys that a settled call has, or may have; the walk makes sure that it has not both outcomes."""
 
 
 def scan(messages: list[Any], request: Request, /) -> set[int]:
@@ -131,8 +131,10 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:
                 suspects.add(index)
             else:
                 for part in parts:
-                    healthy = _is_text(part) if part["type"] == "text" else _is_plain(part) and not is_tool(part)
-                    if not healthy:
+                    if part["type"] == "text":
+                        if not part["text"] or not _is_spoken(part):
+                            suspects.add(index)
+                    elif is_tool(part) or not _is_plain(part):
                         suspects.add(index)
         except (KeyError, TypeError, AttributeError):
             suspects.add(index)
@@ -145,8 +147,8 @@ def _is_sound(parts: list[Any]) -> bool:
     ids: list[str] = []
     for part in parts:
         kind = part["type"]
-        if kind == "text":
-            if not _is_text(part):
+        if kind == "text" or kind == "reasoning":  # noqa: PLR1714 (the fastest way to ask)
+            if not _is_spoken(part) or not (part["text"] or kind == "reasoning"):
                 return False
             spoken = called
         elif kind == "step-start":
@@ -161,14 +163,21 @@ def _is_sound(parts: list[Any]) -> bool:
                 called = True
         elif not _is_plain(part):
             return False
-        elif kind == "reasoning" or kind == "file":  # noqa: PLR1714 (the fastest way to ask)
+        elif kind == "file":
             spoken = called
     return len(ids) < 2 or len(set(ids)) == len(ids)
 
 
-def _is_text(part: dict[str, Any]) -> bool:
-    """Whether a text says something and has its shape."""
-    return type(part["text"]) is str and part["text"] != "" and (len(part) == 2 or _is_plain(part))
+def _is_spoken(part: dict[str, Any]) -> bool:
+    """Whether text or reasoning has its shape."""
+    return type(part["text"]) is str and (
+        len(part) == 2
+        or (
+            part.get("state", "done") in ("done", "streaming")
+            and part.get("providerMetadata", "") is not None
+            and part.get("id", "") is not None
+        )
+    )
 
 
 def _is_plain(part: Any) -> bool:
@@ -178,22 +187,30 @@ def _is_plain(part: Any) -> bool:
 
 def _is_settled(part: dict[str, Any]) -> bool:
     """Whether a call has the fields of a settled state, and an outcome that a tool wrote."""
-    call_id, kind = part["toolCallId"], part["type"]
+    call_id, kind, state = part["toolCallId"], part["type"], part["state"]
     if type(call_id) is not str or not call_id or kind == "tool-" or (kind == "dynamic-tool" and not _name(part)):
         return False
-    if part["state"] != "output-available":
-        return SETTLED.get(part["state"], False) and consistent(part)[0] is part and type(_input(part)) is dict
-    output = part["output"]
+    if state == "output-available":
+        if "errorText" in part or "input" not in part or _may_stand_in(part["output"]):
+            return False
+    elif state == "output-error":
+        if "output" in part or type(part["input"]) is not dict or type(part["errorText"]) is not str:
+            return False
+    elif state != "output-denied" or type(_input(part)) is not dict:
+        return False
+    if state != "output-denied" and part.keys() <= _USUAL and None not in part.values():
+        return True
+    return not is_legacy_tool(part) and consistent(part)[0] is part
+
+
+def _may_stand_in(output: Any) -> bool:
+    """Whether an output may be a text that no tool wrote."""
     if type(output) is str:
-        if _STANDS_IN.match(output):
-            return False
-    elif isinstance(output, dict | list) and len(output) == 1:
+        return _STANDS_IN.match(output) is not None
+    if isinstance(output, dict | list) and len(output) == 1:
         inner = output[0] if isinstance(output, list) else output.get("error")
-        if type(inner) is str:
-            return False
-    if len(part) == 5:
-        return "input" in part and not is_legacy_tool(part)
-    return part.keys() <= _USUAL and "input" in part and None not in (part.get(key, "") for key in OPTIONAL)
+        return type(inner) is str
+    return False
 
 
 # --- reading --------------------------------------------------------------------------------------------------------

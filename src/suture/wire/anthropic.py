@@ -31,9 +31,10 @@ from suture.transcript import (
     ToolPart,
 )
 from suture.transcript.codec import dumps
+from suture.transcript.parts import MALFORMED
 from suture.wire.base import ABSENT, Request, patch, patch_list
 
-__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "ids", "limits", "names", "scan"]
+__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "ids", "limits", "mentions", "names", "scan"]
 
 NAME: Final = "anthropic"
 ROOT: Final = "messages"
@@ -93,6 +94,9 @@ RULES: Final = {
     "arguments-not-an-object": Contract("ANT-06", "seen", _NO_DICT, "agentgateway/agentgateway#3002"),
     "arguments-encoding": Contract("ANT-06", "seen", _NO_DICT, "anthropics/claude-code#6696"),
     "malformed-tool-name": Contract("ANT-07", "seen", "tool_use.name: String should have at most 200 characters"),
+    "malformed-call": Contract("ANT-25", "documented", source="anthropic SDK: mcp_tool_use needs server_name"),
+    "malformed-block": Contract("ANT-08", "documented", source="anthropic SDK: content block types"),
+    "unknown-role": Contract("ANT-30", "documented", source="anthropic SDK: roles are user and assistant"),
     "blank-text": Contract("ANT-08", "seen", "messages: text content blocks must be non-empty", "stackblitz/bolt.new#7426"),
     "white-space": Contract("ANT-09", "seen", "text content blocks must contain non-whitespace text"),
     "empty-message": Contract(
@@ -249,7 +253,12 @@ def _is_rich(output: Any) -> bool:
 
 def _look_over(named: list[str], tool_names: set[str], messages: list[Any], suspects: set[int]) -> None:
     """What only the whole history shows: ids that repeat, and characters and lengths that are not taken."""
-    if len(set(named)) != len(named):
+    try:
+        repeats = len(set(named)) != len(named)
+    except TypeError:
+        suspects.update(range(len(messages)))
+        return
+    if repeats:
         seen: set[str] = set()
         repeated = {name for name in named if name in seen or seen.add(name)}  # type: ignore[func-returns-value]
         suspects.update(i for i, m in enumerate(messages) if not repeated.isdisjoint(ids(m)))
@@ -315,6 +324,7 @@ def _role(message: Any) -> Any:
 _REASONING: Final = ("thinking", "redacted_thinking")
 _PROVIDER_USES: Final = {"server_tool_use": "server", "mcp_tool_use": "mcp"}
 _PROVIDER_RESULT: Final = "_tool_result"
+UNKNOWN_SERVER: Final = "unknown_server"
 
 
 def decode(messages: Iterable[tuple[int, Any]], /) -> list[Entry]:
@@ -324,57 +334,67 @@ def decode(messages: Iterable[tuple[int, Any]], /) -> list[Entry]:
 
 def _entry(index: int, wire: dict[str, Any]) -> Entry:
     origin = Origin((index,), wire)
-    role = wire.get("role")
-    if role not in ("user", "assistant", "system"):
-        return Entry("system", (OpaquePart("message", wire, origin),), origin, metadata={"role": role})
+    role, odd = wire.get("role"), None
     content = wire.get("content")
+    if role not in ("user", "assistant", "system"):
+        calls = isinstance(content, list) and any(isinstance(b, dict) and b.get("type") == "tool_use" for b in content)
+        role, odd = "assistant" if calls else "user", {"unknown": role}
+    return Entry(role, tuple(_content(content, index, origin)), origin, metadata=odd)
+
+
+def _content(content: Any, index: int, origin: Origin) -> Iterator[Part | Result]:
+    """Text and blocks; nothing for null, empty text and an empty list."""
     if isinstance(content, str):
-        text = (TextPart(content, Origin((index, "content"), content)),) if content else ()
-        return Entry(role, text, origin)
-    if isinstance(content, list):
-        items = tuple(_block(b, Origin((index, "content", n), b), origin) for n, b in enumerate(content))
-        return Entry(role, items, origin)
-    value = () if content is None else (OpaquePart("content", content, Origin((index, "content"), content)),)
-    return Entry(role, value, origin)
+        if content:
+            yield TextPart(content, Origin((index, "content"), content))
+    elif isinstance(content, list):
+        for n, block in enumerate(content):
+            yield _block(block, Origin((index, "content", n), block), origin)
+    elif content is not None:
+        yield OpaquePart(MALFORMED, content, Origin((index, "content"), content))
 
 
 def _block(block: Any, origin: Origin, container: Origin) -> Part | Result:
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "text" and isinstance(block.get("text"), str):
         return TextPart(block["text"], origin)
+    if isinstance(block, dict) and not kind and "tool_use_id" in block:
+        return _result(block, origin, container, ("type",))
+    if kind == "text" or not kind or not isinstance(kind, str):
+        return OpaquePart(MALFORMED, block, origin)
     if kind == "tool_use" or kind in _PROVIDER_USES:
         return _use(block, kind, origin)
     if kind == "tool_result":
         return _result(block, origin, container)
-    if isinstance(kind, str) and kind.endswith(_PROVIDER_RESULT) and "tool_use_id" in block:
+    if kind.endswith(_PROVIDER_RESULT):
         return _provider_result(block, kind, origin, container)
     if kind in _REASONING:
         payload = block.get("signature") if kind == "thinking" else block.get("data")
         model = container.wire.get("model")
         return ReasoningPart(
             text=_text(block.get("thinking")),
-            payload=payload or None,
+            payload=payload if isinstance(payload, str) and payload else None,
             model=model if isinstance(model, str) else None,
             origin=origin,
         )
-    if kind in ("image", "document"):
-        return FilePart(kind, None, origin)
-    return OpaquePart(str(kind), block, origin)
+    return FilePart(kind, None, origin) if kind in ("image", "document") else OpaquePart(kind, block, origin)
 
 
 def _use(block: dict[str, Any], kind: str, origin: Origin) -> ToolPart:
     provider = kind in _PROVIDER_USES
+    unnamed = kind == "mcp_tool_use" and not isinstance(block.get("server_name"), str)
     return ToolPart(
         call_id=_text(block.get("id")),
         name=_text(block.get("name")),
         input=block.get("input"),
         kind=_PROVIDER_USES.get(kind, "function"),
         executor="provider" if provider else "host",
+        flaws=("server_name",) if unnamed else (),
         origin=origin,
     )
 
 
-def _result(block: dict[str, Any], origin: Origin, container: Origin) -> Result:
+def _result(block: dict[str, Any], origin: Origin, container: Origin, flaws: tuple[str, ...] = ()) -> Result:
     content = block.get("content")
     output: Any = content
     if isinstance(content, list):
@@ -383,15 +403,19 @@ def _result(block: dict[str, Any], origin: Origin, container: Origin) -> Result:
         call_id=_text(block.get("tool_use_id")),
         output=output,
         state="output-error" if block.get("is_error") is True else "output-available",
+        flaws=flaws,
         origin=origin,
         container=container,
     )
 
 
 def _inner(block: Any, origin: Origin) -> Part:
-    if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str):
+    kind = block.get("type") if isinstance(block, dict) else None
+    if kind == "text" and isinstance(block.get("text"), str):
         return TextPart(block["text"], origin)
-    return OpaquePart(str(block.get("type")) if isinstance(block, dict) else "value", block, origin)
+    if kind in ("image", "document"):
+        return FilePart(kind, None, origin)
+    return OpaquePart(kind if kind and isinstance(kind, str) and kind != "text" else MALFORMED, block, origin)
 
 
 def _provider_result(block: dict[str, Any], kind: str, origin: Origin, container: Origin) -> Result:
@@ -488,9 +512,6 @@ def _place(part: ToolPart) -> tuple[bool, tuple[int, int]]:
 
 def _print(message: Message, head: list[Any], base: dict[str, Any] | None) -> Any:
     wire = message.origin.wire if message.origin else base
-    first = message.parts[0] if message.parts else None
-    if isinstance(first, OpaquePart) and first.kind == "message":
-        return first.value
     old = wire.get("content", ABSENT) if wire is not None else None
     return patch(wire, role=message.role, content=_print_content(message.parts, head, old))
 
@@ -531,7 +552,10 @@ def _print_part(part: Part) -> Any:
         return patch(wire if isinstance(wire, dict) else None, type="text", text=part.text)
     if isinstance(part, ToolPart):
         kind = {"server": "server_tool_use", "mcp": "mcp_tool_use"}.get(part.kind, "tool_use")
-        return patch(wire, type=kind, id=part.call_id, name=part.name, input=part.input)
+        fields = {"type": kind, "id": part.call_id, "name": part.name, "input": part.input}
+        if part.kind == "mcp" and not part.flaws and not isinstance((wire or {}).get("server_name"), str):
+            fields["server_name"] = UNKNOWN_SERVER
+        return patch(wire, **fields)
     return wire
 
 
@@ -572,6 +596,29 @@ def _content_blocks(message: Any) -> Iterator[dict[str, Any]]:
 def continues(message: Any, /) -> bool:
     """Results belong to the round of their call, and so do the answers of one turn."""
     return _role(message) == "assistant" or any(b.get("type") == "tool_result" for b in _content_blocks(message))
+
+
+def mentions(messages: list[Any], calls: set[str], /) -> set[int]:
+    """The messages that make or answer one of these calls."""
+    found: set[int] = set()
+    for index, message in enumerate(messages):
+        try:
+            content = message["content"]
+            if type(content) is str:
+                continue
+            for block in content:
+                kind = block["type"]
+                if kind == "tool_use":
+                    if block["id"] in calls:
+                        found.add(index)
+                elif kind == "tool_result":
+                    if block["tool_use_id"] in calls:
+                        found.add(index)
+                elif kind != "text" and not calls.isdisjoint(ids(message)):
+                    found.add(index)
+        except (KeyError, TypeError):
+            found.add(index)
+    return found
 
 
 def ids(message: Any, /) -> Iterator[str]:

@@ -27,10 +27,11 @@ from suture.transcript import (
     ToolPart,
     output_text,
 )
+from suture.transcript.parts import MALFORMED
 from suture.transcript.codec import dumps
 from suture.wire.base import ABSENT, Request, not_objects, patch, patch_list, read_arguments
 
-__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "ids", "limits", "names", "scan"]
+__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "ids", "limits", "mentions", "names", "scan"]
 
 NAME: Final = "openai_chat"
 ROOT: Final = "messages"
@@ -82,6 +83,9 @@ RULES: Final = {
         "Invalid 'messages[1].tool_calls': empty array. Expected an array with minimum length 1",
         "openai/openai-node#1341",
     ),
+    "malformed-call": Contract("OCC-14", "documented", source="openai SDK: tool call types"),
+    "malformed-block": Contract("OCC-07", "documented", source="openai SDK: content part types"),
+    "unknown-role": Contract("OCC-02", "documented", source="openai SDK: roles"),
     "empty-message": Contract("OCC-07", "seen", _NO_NULL, "vercel/ai#13744"),
     "result-content": Contract("OCC-11", "documented", source="openai SDK: tool content is text"),
 }
@@ -118,9 +122,14 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
             role = message["role"]
             if role == "assistant" and "tool_calls" in message:
                 begun = index
+                content = message.get("content")
+                if type(content) is not str and content is not None and not (content and _blocks_fit(content)):
+                    suspects.add(begun - 1)
                 for call in message["tool_calls"]:
                     call_id, function = call["id"], call["function"]
                     call_ids.append(call_id)
+                    if call["type"] != "function":
+                        suspects.add(begun - 1)
                     tool_names.add(function["name"])
                     arguments.append(function["arguments"])
                     answer = messages[index] if index < count else message
@@ -140,7 +149,7 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
                 if type(content) is str:
                     if not content and role == "assistant":
                         suspects.add(index - 1)
-                elif type(content) is not list or not content:
+                elif not content or not _blocks_fit(content):
                     suspects.add(index - 1)
                 if "function_call" in message:
                     suspects.add(index - 1)
@@ -153,9 +162,20 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
     return suspects
 
 
+def _blocks_fit(content: Any) -> bool:
+    """Whether these are blocks of content."""
+    return type(content) is list and all(
+        type(block) is dict
+        and type(block.get("type")) is str
+        and block["type"]
+        and (block["type"] != "text" or type(block.get("text")) is str)
+        for block in content
+    )
+
+
 def _is_text(output: Any) -> bool:
     """Whether a result is a list of text blocks."""
-    return isinstance(output, list) and all(
+    return bool(output) and isinstance(output, list) and all(
         isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str) for block in output
     )
 
@@ -196,20 +216,32 @@ def decode(messages: Iterable[tuple[int, Any]], /) -> list[Entry]:
 
 
 def _entry(index: int, wire: dict[str, Any]) -> Entry:
-    role = wire.get("role")
     origin = Origin((index,), wire)
+    role, odd = wire.get("role"), None
+    if role not in _ROLES:
+        role, odd = _implied_role(wire), {"unknown": role}
     if role == "assistant":
-        return _assistant(index, wire, origin)
+        return _assistant(index, wire, origin, odd)
+    if role == "function" and isinstance(wire.get("tool_call_id"), str):
+        role, odd = "tool", {"unknown": role}
     if role in ("tool", "function"):
-        return Entry("tool", (_result(wire, origin, role),), origin)
-    if role in ("user", "system", "developer"):
-        parts = tuple(_content(wire.get("content"), index))
-        neutral = "user" if role == "user" else "system"
-        return Entry(neutral, parts, origin, metadata={"role": role} if role == "developer" else None)
-    return Entry("system", (OpaquePart("message", wire, origin),), origin)
+        return Entry("tool", (_result(wire, origin, role, ("role",) if odd else ()),), origin)
+    parts = tuple(_content(wire.get("content"), index))
+    notes = {"role": role} if role == "developer" else odd
+    return Entry("user" if role == "user" else "system", parts, origin, metadata=notes, keeps=wire.get("content") == "")
 
 
-def _assistant(index: int, wire: dict[str, Any], origin: Origin) -> Entry:
+_ROLES: Final = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+
+
+def _implied_role(wire: dict[str, Any]) -> str:
+    """The role that a message of an unknown one has by what it holds: the user's, where nothing else is sure."""
+    if isinstance(wire.get("tool_call_id"), str):
+        return "tool"
+    return "assistant" if wire.get("tool_calls") else "user"
+
+
+def _assistant(index: int, wire: dict[str, Any], origin: Origin, odd: dict[str, Any] | None) -> Entry:
     items: list[Part | Result] = []
     for key in _REASONING_KEYS:
         value = wire.get(key)
@@ -218,13 +250,21 @@ def _assistant(index: int, wire: dict[str, Any], origin: Origin) -> Entry:
             items.append(ReasoningPart(text=text, payload=value, key=key, origin=Origin((index, key), value)))
     items += _content(wire.get("content"), index)
     calls = wire.get("tool_calls")
+    calls = [calls] if isinstance(calls, dict) and calls else calls
     if isinstance(calls, list):
         items += (_call(call, Origin((index, "tool_calls", n), call)) for n, call in enumerate(calls))
+    elif calls:
+        items.append(OpaquePart(MALFORMED, calls, Origin((index, "tool_calls"), calls)))
     if isinstance(wire.get("function_call"), dict):
         items.append(_legacy_call(wire["function_call"], Origin((index, "function_call"), wire["function_call"])))
-    empty = "tool_calls" in wire and not calls
-    keeps = bool(wire.get("refusal") or wire.get("audio"))
-    return Entry("assistant", tuple(items), origin, metadata={"empty": "tool_calls"} if empty else None, keeps=keeps)
+    notes = odd or {}
+    if "tool_calls" in wire and not (isinstance(calls, list) and calls):
+        notes["empty"] = "tool_calls"
+    keeps = bool(wire.get("refusal") or wire.get("audio")) or any(isinstance(i, ReasoningPart) for i in items)
+    called = any(isinstance(item, ToolPart) for item in items)
+    if (keeps and wire.get("content") is None and not called) or (wire.get("content") == [] and (called or keeps)):
+        notes["null"] = "content"
+    return Entry("assistant", tuple(items), origin, metadata=notes or None, keeps=keeps)
 
 
 def _content(content: Any, index: int) -> Iterator[Part]:
@@ -236,33 +276,41 @@ def _content(content: Any, index: int) -> Iterator[Part]:
         for n, block in enumerate(content):
             yield _block(block, Origin((index, "content", n), block))
     elif content is not None:
-        yield OpaquePart("content", content, Origin((index, "content"), content))
+        yield OpaquePart(MALFORMED, content, Origin((index, "content"), content))
+
+
+_FILES: Final = frozenset({"image_url", "input_audio", "file"})
 
 
 def _block(block: Any, origin: Origin) -> Part:
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "text" and isinstance(block.get("text"), str):
         return TextPart(block["text"], origin)
-    if kind == "image_url":
+    if kind == "text" or not kind or not isinstance(kind, str):
+        return OpaquePart(MALFORMED, block, origin)
+    if kind in _FILES:
         image = block.get("image_url")
-        return FilePart("image", image.get("url") if isinstance(image, dict) else None, origin)
+        return FilePart(kind, image.get("url") if isinstance(image, dict) else None, origin)
     return OpaquePart(str(kind), block, origin)
 
 
 def _call(wire: Any, origin: Origin) -> Part:
     if not isinstance(wire, dict):
-        return OpaquePart("tool_call", wire, origin)
+        return OpaquePart(MALFORMED, wire, origin)
     call_id = wire.get("id")
     call_id = call_id if isinstance(call_id, str) else ""
     if wire.get("type") == "custom" and isinstance(wire.get("custom"), dict):
         custom = wire["custom"]
-        return ToolPart(
-            call_id=call_id, name=_text(custom.get("name")), input=custom.get("input"), kind="custom", origin=origin
-        )
+        value = custom.get("input")
+        flaws = () if isinstance(value, str) else ("input",)
+        name = _text(custom.get("name"))
+        return ToolPart(call_id=call_id, name=name, input=value, kind="custom", flaws=flaws, origin=origin)
     function = wire.get("function")
     function = function if isinstance(function, dict) else {}
     value, raw = read_arguments(function.get("arguments"))
-    return ToolPart(call_id=call_id, name=_text(function.get("name")), input=value, raw_input=raw, origin=origin)
+    flaws = () if wire.get("type") == "function" else ("type",)
+    name = _text(function.get("name"))
+    return ToolPart(call_id=call_id, name=name, input=value, raw_input=raw, flaws=flaws, origin=origin)
 
 
 def _legacy_call(wire: dict[str, Any], origin: Origin) -> ToolPart:
@@ -270,7 +318,7 @@ def _legacy_call(wire: dict[str, Any], origin: Origin) -> ToolPart:
     return ToolPart(call_id="", name=_text(wire.get("name")), input=value, raw_input=raw, kind="legacy", origin=origin)
 
 
-def _result(wire: dict[str, Any], origin: Origin, role: str) -> Result:
+def _result(wire: dict[str, Any], origin: Origin, role: str, flaws: tuple[str, ...]) -> Result:
     content = wire.get("content")
     output: Any = content
     if isinstance(content, list):
@@ -281,6 +329,7 @@ def _result(wire: dict[str, Any], origin: Origin, role: str) -> Result:
         name=_text(wire.get("name")),
         output=output,
         kind="legacy" if role == "function" else "function",
+        flaws=flaws,
         origin=origin,
         container=origin,
     )
@@ -314,22 +363,21 @@ def _place(part: ToolPart) -> tuple[bool, int | str]:
 def _print(message: Message) -> Any:
     wire = message.origin.wire if message.origin else None
     first = message.parts[0] if message.parts else None
-    if isinstance(first, OpaquePart) and first.kind in ("message", "result"):
+    if isinstance(first, OpaquePart) and first.kind == "result":
         return first.value
     if message.role != "assistant":
-        return patch(wire, role=_role(message), content=_print_content(message.parts, wire, called=False))
+        return patch(wire, role=_role(message), content=_print_content(message.parts, wire, silent=False))
     calls = [part for part in message.parts if isinstance(part, ToolPart) and part.kind != "legacy"]
-    opaque = [p for p in message.parts if isinstance(p, OpaquePart) and p.kind == "tool_call"]
     legacy = [part for part in message.parts if isinstance(part, ToolPart) and part.kind == "legacy"]
-    spoken = [p for p in message.parts if not isinstance(p, ToolPart | ReasoningPart) and p not in opaque]
-    fields = {"role": "assistant", "content": _print_content(spoken, wire, called=bool(calls or legacy))}
+    spoken = [p for p in message.parts if not isinstance(p, ToolPart | ReasoningPart)]
+    silent = bool(calls or legacy) or "null" in (message.metadata or {})
+    fields = {"role": "assistant", "content": _print_content(spoken, wire, silent=silent)}
     reasoning = {part.key or "reasoning_content": part for part in message.parts if isinstance(part, ReasoningPart)}
     for key in _REASONING_KEYS:
         if key in reasoning or (wire is not None and wire.get(key) is not None):
             fields[key] = reasoning[key].payload if key in reasoning else ABSENT
-    if calls or opaque:
-        blocks = [_print_call(call) for call in calls] + [p.value for p in opaque]
-        fields["tool_calls"] = patch_list(wire.get("tool_calls") if wire else None, blocks)
+    if calls:
+        fields["tool_calls"] = patch_list(wire.get("tool_calls") if wire else None, [_print_call(c) for c in calls])
     elif not (message.metadata or {}).get("empty"):
         fields["tool_calls"] = ABSENT
     if legacy:
@@ -343,11 +391,11 @@ def _role(message: Message) -> str:
     return str((message.metadata or {}).get("role", message.role))
 
 
-def _print_content(parts: Sequence[Part], wire: Any, *, called: bool) -> Any:
-    """Content in the shape it had: text stays text, blocks stay blocks."""
+def _print_content(parts: Sequence[Part], wire: Any, *, silent: bool) -> Any:
+    """Content in the shape it had: text stays text, blocks stay blocks; `silent`, it may be null."""
     old = wire.get("content", ABSENT) if wire is not None else None
     if not parts:
-        return old if not old else (None if called else "")
+        return old if old == "" or (silent and (old is None or old is ABSENT)) else (None if silent else "")
     if len(parts) == 1 and parts[0].origin is not None and parts[0].origin.wire is old:
         return old if not isinstance(parts[0], TextPart) or parts[0].text == old else parts[0].text
     if isinstance(old, list) or not all(isinstance(part, TextPart) for part in parts):
@@ -371,7 +419,7 @@ def _print_call(part: ToolPart) -> Any:
         return patch(wire, id=part.call_id, type="custom", custom=custom)
     old = wire.get("function") if wire else None
     function = patch(old if isinstance(old, dict) else None, name=part.name, arguments=_arguments(part))
-    return patch(wire, id=part.call_id, type=(wire or {}).get("type", "function"), function=function)
+    return patch(wire, id=part.call_id, type="function", function=function)
 
 
 def _print_legacy(part: ToolPart) -> Any:
@@ -404,6 +452,23 @@ def _print_output(output: Any, old: Any) -> Any:
 def continues(message: Any, /) -> bool:
     """Results belong to the round of their call."""
     return isinstance(message, dict) and message.get("role") in ("tool", "function")
+
+
+def mentions(messages: list[Any], calls: set[str], /) -> set[int]:
+    """The messages that make or answer one of these calls."""
+    found: set[int] = set()
+    for index, message in enumerate(messages):
+        try:
+            if "tool_call_id" in message:
+                if message["tool_call_id"] in calls:
+                    found.add(index)
+            elif "tool_calls" in message:
+                for call in message["tool_calls"] or ():
+                    if call["id"] in calls:
+                        found.add(index)
+        except (KeyError, TypeError):
+            found.add(index)
+    return found
 
 
 def ids(message: Any, /) -> Iterator[str]:

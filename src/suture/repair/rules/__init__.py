@@ -18,6 +18,10 @@ from suture.repair.rules import (
     content,
     duplicates,
     host_keys,
+    item_approvals,
+    item_reasoning,
+    item_types,
+    items,
     keys,
     names,
     ordering,
@@ -41,11 +45,15 @@ MESSAGE_RULES: Final[tuple[Callable[[list[Message], Bench], list[Message]], ...]
     provider_executed.apply,
     steps.apply,  # once it is known which calls are over
     reasoning.apply,
+    item_types.apply,
     content.apply,
     call_ids.apply,
     names.apply,
     keys.apply,
     host_keys.apply,
+    items.apply,
+    item_approvals.apply,
+    item_reasoning.apply,  # once it is known which records stay
     request.apply,
     roles.apply,  # last: the others drop and insert messages
 )
@@ -69,6 +77,10 @@ CATALOGUE: Final[tuple[Rule, ...]] = tuple(
                 blocks,
                 keys,
                 host_keys,
+                item_types,
+                items,
+                item_approvals,
+                item_reasoning,
                 request,
                 tool_states,
                 steps,

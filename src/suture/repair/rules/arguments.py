@@ -104,7 +104,7 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     return edit_parts(messages, mend)
 
 
-_FREE = frozenset({"custom", "computer", "local_shell", "shell", "apply_patch", "mcp_approval"})
+_FREE = frozenset({"custom", "computer", "local_shell", "shell", "apply_patch", "tool_search", "mcp_approval"})
 """Kinds of calls whose input is not a JSON object, or not ours to read."""
 
 

@@ -85,6 +85,28 @@ RULES = (
         fix="Call and result are renamed together, by a map that never gives two calls one id.",
         example=Example("anthropic", _turn("functions.Bash:0", "ls", "ok")),
     ),
+    Rule(
+        code="SU704",
+        name="server-call-id",
+        summary="The id of a provider's call begins the way the provider writes it.",
+        why="Ids were renamed by a proxy or taken over from another format.",
+        fix="Call and result are renamed together.",
+        example=Example(
+            "anthropic",
+            [
+                {"role": "user", "content": "Weather?"},
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "server_tool_use", "id": "call_1", "name": "web_search", "input": {"query": "oslo"}},
+                        {"type": "web_search_tool_result", "tool_use_id": "call_1", "content": []},
+                        {"type": "text", "text": "4 C"},
+                    ],
+                },
+                {"role": "user", "content": "and?"},
+            ],
+        ),
+    ),
 )
 
 
@@ -118,21 +140,23 @@ class _Namer:
         scope = self.bench.limits.id_scope
         if scope == "message" or (scope == "turn" and message.role == "user"):
             self.used.clear()
+        if scope == "message":
+            self.occurrences.clear()
 
     def name(self, part: Part) -> Part:
         """The part, renamed where it must be."""
-        if not isinstance(part, ToolPart):
+        if not isinstance(part, ToolPart) or part.kind == "legacy":
             return part
         old = part.call_id
         self.occurrences[old] += 1
         rule, message = self._problem(part)
         if rule and part.origin is not None:
             where = part.origin.at
-            new = self._mint(old)
+            new = self._mint(part)
             if self.bench.report(rule, where, message, f"renamed to {new!r}, with its result", call_id=old or None):
                 part = msgspec.structs.replace(part, call_id=new)
         elif rule:
-            part = msgspec.structs.replace(part, call_id=self._mint(old))
+            part = msgspec.structs.replace(part, call_id=self._mint(part))
         self.used.add(part.call_id)
         return part
 
@@ -142,7 +166,9 @@ class _Namer:
             return "missing-call-id", f"a call of {part.name!r} has no id"
         if limits.id_max and len(old) > limits.id_max:
             return "malformed-call-id", f"the id {old!r} has {len(old)} characters, at most {limits.id_max} are taken"
-        if part.executor != "provider" and not self.pattern.fullmatch(old):
+        if part.kind == "server" and not old.startswith(limits.server_id_prefix):
+            return "server-call-id", f"the id {old!r} of a provider's call does not begin with {limits.server_id_prefix!r}"
+        if not self.pattern.fullmatch(old):
             return "malformed-call-id", f"the id {old!r} has characters that are not taken"
         if old in self.used:
             if limits.id_scope == "message":
@@ -150,13 +176,15 @@ class _Namer:
             return "reused-call-id", f"the id {old!r} belongs to an earlier call"
         return "", ""
 
-    def _mint(self, old: str) -> str:
+    def _mint(self, part: ToolPart) -> str:
         """A new id: the same for the same id and occurrence, and nobody else's."""
+        old = part.call_id
+        prefix = self.bench.limits.server_id_prefix if part.kind == "server" else "call_"
         if self.taken is None:
             self.taken = set(self.bench.taken())
         attempt = 0
         while True:
-            new = f"call_{derive('call', old, self.occurrences[old], attempt)}"
+            new = f"{prefix}{derive('call', old, self.occurrences[old], attempt)}"
             if new not in self.taken:
                 self.taken.add(new)
                 return new

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from suture.repair.bench import Bench
-from suture.repair.history import with_parts
+from suture.repair.history import edit_parts, with_parts
 from suture.repair.rule import Example, Rule
-from suture.transcript import Message, Part, ReasoningPart, StepStart, TextPart, ToolPart, output_text
+from suture.transcript import FilePart, Message, OpaquePart, Part, ReasoningPart, StepStart, TextPart, ToolPart, output_text
+from suture.transcript.codec import dumps
+from suture.transcript.parts import MALFORMED
 
 __all__ = ["EMPTY_TEXT", "RULES", "apply"]
 
@@ -63,6 +66,41 @@ RULES = (
         ),
     ),
     Rule(
+        code="SU412",
+        name="malformed-block",
+        summary="Content is text, or blocks that have what their type needs.",
+        why="Content was assembled by hand: numbers, objects or bare strings where blocks belong, text blocks without text.",
+        fix="What can be read becomes text; what carries nothing is dropped.",
+        example=Example("openai_chat", [{"role": "user", "content": [{"type": "text", "text": "Hi"}, "there"]}]),
+    ),
+    Rule(
+        code="SU413",
+        name="malformed-call",
+        summary="A call has the keys that its format needs.",
+        why="Clients leave out a key that has only one sensible value, or write null.",
+        fix="The key is written.",
+        example=Example(
+            "openai_chat",
+            [
+                {"role": "user", "content": "list"},
+                {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [{"id": "call_1", "function": {"name": "ls", "arguments": "{}"}}],
+                },
+                {"role": "tool", "tool_call_id": "call_1", "content": "a.txt"},
+            ],
+        ),
+    ),
+    Rule(
+        code="SU507",
+        name="unknown-role",
+        summary="Every message has one of the format's roles.",
+        why="Other formats and templates have roles of their own, or the key was lost.",
+        fix="The role follows from what the message holds: a result's, a caller's, else the user's.",
+        example=Example("openai_chat", [{"role": "user", "content": "Hi"}, {"role": "narrator", "content": "Rain."}]),
+    ),
+    Rule(
         code="SU405",
         name="empty-tool-calls",
         summary="A list of calls is absent or holds calls.",
@@ -110,20 +148,68 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
         if kept is not None:
             result.append(kept)
         if moved:
-            result.append(Message(role="user", parts=tuple(moved)))
+            result.append(Message(role="user", parts=tuple(moved), place=message.place))
     if messages and not result and bench.length == len(messages):
-        result.append(with_parts(messages[0], (TextPart(EMPTY_TEXT),)))
+        result.append(Message(role="user", parts=(TextPart(EMPTY_TEXT),)))
     return result
 
 
 def _keys(message: Message, bench: Bench) -> Message:
-    """The message without a list of calls that holds none."""
-    if not message.metadata or message.metadata.get("empty") != "tool_calls" or message.origin is None:
-        return message
-    where = (*message.origin.at, "tool_calls")
-    if not bench.report("empty-tool-calls", where, "the list of calls is empty", "the key was removed"):
-        return message
-    return msgspec.structs.replace(message, metadata=None)
+    """The message in a role that is known, without a list of calls that holds none, and with well-formed blocks."""
+    metadata = message.metadata or {}
+    if message.origin is not None and "empty" in metadata:
+        where = (*message.origin.at, metadata["empty"])
+        if bench.report("empty-tool-calls", where, "the list of calls is empty", "the key was removed"):
+            message = msgspec.structs.replace(message, metadata={k: v for k, v in metadata.items() if k != "empty"})
+    if message.origin is not None and "null" in metadata:
+        if bench.report("empty-message", message.origin.at, "the content is null or an empty list", "made what the format takes for none"):
+            message = msgspec.structs.replace(message, metadata=None)
+    if message.origin is not None and "unknown" in metadata:
+        what = f"the role {metadata['unknown']!r} is not known"
+        bench.report("unknown-role", message.origin.at, what, f"taken as {message.role!r}")
+    return edit_parts([message], lambda part: _formed(part, bench))[0]
+
+
+def _flawless(part: ToolPart, bench: Bench) -> ToolPart:
+    """The call, with the keys that its format needs; printing writes them."""
+    if not part.flaws:
+        return part
+    where = part.origin.at if part.origin else ()
+    for key in part.flaws:
+        what = f"the call {part.call_id!r} has no well-formed {key!r}"
+        if not bench.report("malformed-call", where, what, "written as the format needs it", call_id=part.call_id):
+            return part
+    value = part.input if part.kind != "custom" or isinstance(part.input, str) else dumps(part.input)
+    return msgspec.structs.replace(part, flaws=(), input=value)
+
+
+def _formed(part: Part, bench: Bench) -> Iterator[Part]:
+    """The part, as text where it is no block of its format."""
+    if isinstance(part, ToolPart):
+        part = _flawless(part, bench)
+    if isinstance(part, ToolPart) and isinstance(part.output, tuple):
+        output = tuple(new for inner in part.output for new in _formed(inner, bench))
+        same = len(output) == len(part.output) and all(a is b for a, b in zip(output, part.output, strict=True))
+        yield part if same else msgspec.structs.replace(part, output=output)
+    elif not isinstance(part, OpaquePart) or part.kind != MALFORMED:
+        yield part
+    else:
+        text = _readable(part.value)
+        where = part.origin.at if part.origin else ()
+        what = "not a block of this format"
+        if not bench.report("malformed-block", where, what, "kept as text" if text else "dropped: it carries nothing"):
+            yield part
+        elif text:
+            yield TextPart(text)
+
+
+def _readable(value: Any) -> str:
+    """What a malformed block says: its text, or all of it where it holds more than a type."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and value.keys() <= {"type", "text"} and isinstance(value.get("text", ""), str):
+        return str(value.get("text", ""))
+    return dumps(value) if value else ""
 
 
 def _blank(message: Message, bench: Bench) -> Message:
@@ -164,14 +250,18 @@ def _result(part: ToolPart, moved: list[Part], bench: Bench) -> ToolPart:
     text_only = bench.limits.result_content == "text"
     if bench.limits.result_content == "any" or not (text_only or part.state == "output-error"):
         return part if output is part.output else msgspec.structs.replace(part, output=output or "")
-    others = [p for p in output if not isinstance(p, TextPart)]
-    message = f"the result of {call_id!r} holds what is not text"
-    if others and bench.report(
-        "result-content", where, message, "moved to the user message after the results", call_id=call_id
+    files = [p for p in output if isinstance(p, FilePart)]
+    message = f"the result of {call_id!r} holds what is not text" if output else f"the result of {call_id!r} is empty"
+    if not (output and all(isinstance(p, TextPart) for p in output)) and bench.report(
+        "result-content", where, message, "files moved to the user message after the results", call_id=call_id
     ):
-        moved.extend(others)
-        output = tuple(p for p in output if isinstance(p, TextPart)) or IMAGE_NOTE
+        moved.extend(files)
+        output = tuple(_as_text(p) for p in output if not isinstance(p, FilePart)) or (IMAGE_NOTE if files else "")
     return part if output is part.output else msgspec.structs.replace(part, output=output or "")
+
+
+def _as_text(part: Part) -> Part:
+    return TextPart(_readable(part.value)) if isinstance(part, OpaquePart) else part
 
 
 def _plain(part: ToolPart, bench: Bench) -> ToolPart:
@@ -186,28 +276,24 @@ def _plain(part: ToolPart, bench: Bench) -> ToolPart:
 
 def _filled(message: Message, final: bool, bench: Bench) -> Message | None:
     """The message, or what stands in for it where it carries nothing; None drops it."""
-    kept = message.role == "system" and not (bench.limits.empty_user == "drop" and _was_empty(message))
-    if kept or any(_carries(part) for part in message.parts):
+    if any(_carries(part, bench) for part in message.parts):
         return message
-    if message.role == "assistant" and (any(isinstance(p, ReasoningPart) for p in message.parts) or message.keeps):
+    if message.keeps and not (message.role == "user" and bench.applies("missing-content")):
         return message
-    if message.role == "assistant" and final and bench.limits.final_empty_assistant and _was_empty(message):
+    if message.role == "assistant" and any(isinstance(p, ReasoningPart) for p in message.parts):
+        return message
+    if message.role == "assistant" and final and bench.limits.final_empty_assistant and message.hollow:
         return message
     where = message.origin.at if message.origin else ()
-    drop = message.role == "assistant" or bench.limits.empty_user == "drop"
+    drop = message.role != "user" or bench.limits.empty_user == "drop"
     action = "dropped" if drop else "given a text that says so"
     if not bench.report("empty-message", where, f"the {message.role} message carries nothing", action):
         return message
     return None if drop else with_parts(message, (TextPart(EMPTY_TEXT),))
 
 
-def _was_empty(message: Message) -> bool:
-    """Whether it came in empty, rather than losing its blanks here."""
-    return message.origin is not None and not message.parts
-
-
-def _carries(part: Part) -> bool:
+def _carries(part: Part, bench: Bench) -> bool:
     if isinstance(part, TextPart):
-        return bool(part.text)
+        return bool(part.text) or not bench.applies("blank-text")
     return not isinstance(part, StepStart | ReasoningPart)
 

@@ -73,12 +73,25 @@ def apply(pairing: Pairing, bench: Bench) -> None:
         if slot.part.executor == "provider":
             continue
         for number, answer in enumerate(slot.answers):
-            if slot.via_item:
-                call_id = answer.result.call_id
-                message = f"the result names the record {call_id!r}, not the call {slot.part.call_id!r}"
-                bench.report("item-id-as-call-id", answer.result.origin.at, message, "named after its call")
+            if answer.result.call_id != slot.part.call_id:
+                _named(slot, answer, bench)
+            for key in answer.result.flaws:
+                what = f"a result has no {key!r} that is known"
+                rule = "unknown-role" if key == "role" else "malformed-block"
+                bench.report(rule, answer.result.origin.at, what, "taken as the result that it is")
             if _misplaced(slot, answer, bench):
                 slot.answers[number] = _displaced(answer)
+
+
+def _named(slot: Slot, answer: Answer, bench: Bench) -> None:
+    """Report a result that names its call in another way than by the call's id; printing names it."""
+    where, said, call_id = answer.result.origin.at, answer.result.call_id, slot.part.call_id
+    if slot.via_item:
+        message = f"the result names the record {said!r}, not the call {call_id!r}"
+        bench.report("item-id-as-call-id", where, message, "named after its call", call_id=said)
+    elif not said:
+        message = f"a result stands behind the call {call_id!r} and names none"
+        bench.report("missing-call-id", where, message, "named after the call that it stands behind", call_id=call_id)
 
 
 def _misplaced(slot: Slot, answer: Answer, bench: Bench) -> bool:

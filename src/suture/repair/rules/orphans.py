@@ -135,7 +135,7 @@ def _rebuild(result: Result, name: str) -> ToolPart:
     return ToolPart(
         call_id=result.call_id,
         name=name,
-        kind=result.kind,
+        kind="function" if result.kind == "legacy" else result.kind,
         executor=result.executor,
         input=LOST_ARGUMENTS["_lost"] if result.kind == "custom" else LOST_ARGUMENTS,
         state=result.state,

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from suture.repair.bench import Bench
 from suture.repair.history import edit_parts
 from suture.repair.rule import Example, Rule
 from suture.repair.rules.unanswered import default_outcome
 from suture.transcript import Message, Part, TextPart, ToolPart
 from suture.transcript.codec import dumps
-from suture.transcript.ids import derive
 
 __all__ = ["RULES", "apply"]
 
@@ -58,28 +55,6 @@ RULES = (
             {"tools": ["web_search", "get_weather"]},
         ),
     ),
-    Rule(
-        code="SU704",
-        name="server-call-id",
-        summary="The id of a provider's call begins the way the provider writes it.",
-        why="Ids were renamed by a proxy or taken over from another format.",
-        fix="Call and result are renamed together.",
-        example=Example(
-            "anthropic",
-            [
-                {"role": "user", "content": "Weather?"},
-                {
-                    "role": "assistant",
-                    "content": [
-                        {**_SEARCH, "id": "call_1"},
-                        {"type": "web_search_tool_result", "tool_use_id": "call_1", "content": []},
-                        {"type": "text", "text": "4 C"},
-                    ],
-                },
-                {"role": "user", "content": "and?"},
-            ],
-        ),
-    ),
 )
 
 
@@ -87,7 +62,6 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Settle what the provider will not go on with."""
     if not any(bench.applies(rule.name) for rule in RULES):
         return messages
-    messages = edit_parts(messages, lambda part: [_named(part, bench)])
     return [
         _close(message, _closed(messages, number, bench), bench) if _open_calls(message) else message
         for number, message in enumerate(messages)
@@ -130,23 +104,3 @@ def _close(message: Message, rule: str, bench: Bench) -> Message:
 
     (message,) = edit_parts([message], mend)
     return message
-
-
-def _named(part: Part, bench: Bench) -> Part:
-    """The provider's call under an id that begins as the provider's do."""
-    prefix = bench.limits.server_id_prefix
-    if (
-        not isinstance(part, ToolPart)
-        or part.kind != "server"
-        or not prefix
-        or part.call_id.startswith(prefix)
-        or not bench.report(
-            "server-call-id",
-            part.origin.at if part.origin else (),
-            f"the id {part.call_id!r} of a provider's call does not begin with {prefix!r}",
-            "renamed, with its result",
-            call_id=part.call_id,
-        )
-    ):
-        return part
-    return msgspec.structs.replace(part, call_id=f"{prefix}{derive('server', part.call_id)}")

@@ -121,11 +121,11 @@ def _last(messages: list[Message], bench: Bench) -> list[Message]:
     if last.role != "assistant" or answered or bench.request.get("next_role") == "user":
         return messages
     if bench.users_turn and prefill is not True and bench.applies("last-role"):
-        return [*messages, Message(role="user", parts=(TextPart(LATE_TEXT),))]
+        return [*messages, Message(role="user", parts=(TextPart(LATE_TEXT),), place=bench.length - 1)]
     if prefill is False and bench.report(
         "last-role", _where(last, bench.length - 1), "the history ends with the assistant", "a user turn was appended"
     ):
-        return [*messages, Message(role="user", parts=(TextPart(CONTINUE_TEXT),))]
+        return [*messages, Message(role="user", parts=(TextPart(CONTINUE_TEXT),), place=bench.length - 1)]
     end = last.parts[-1] if last.parts else None
     if (
         isinstance(end, TextPart)

@@ -55,7 +55,7 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Part the steps that have run into each other."""
     if not bench.applies("missing-step"):
         return messages
-    return [_parted(message, bench) for message in messages]
+    return [_parted(message, bench) if message.role == "assistant" else message for message in messages]
 
 
 def _parted(message: Message, bench: Bench) -> Message:
