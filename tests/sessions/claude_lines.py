@@ -20,6 +20,12 @@ class Transcript:
         self.session = str(uuid.uuid5(_SPACE, session))
         self.rows: list[dict[str, Any]] = []
         self.last: str | None = None
+        self.calls: list[str] = []
+        self.story: list[str] = []
+
+    def __repr__(self) -> str:
+        """Which line continues which."""
+        return "\n".join(self.story)
 
     def uuid(self, name: str) -> str:
         """The `uuid` that a name stands for."""
@@ -40,6 +46,8 @@ class Transcript:
         stamp = f"2026-02-03T09:{len(self.rows) // 60 % 60:02}:{len(self.rows) % 60:02}.000Z"
         self.rows.append(envelope | keys | {"uuid": self.uuid(name), "timestamp": stamp})
         self.last = name
+        said = keys.get("message", {})
+        self.story.append(f"{parent} <- {name} {said.get('id', '')} {said.get('content', keys['type'])}")
         return self
 
     def user(self, name: str, text: Any, parent: str | None = "", **keys: Any) -> Transcript:
@@ -57,6 +65,7 @@ class Transcript:
 
     def call(self, name: str, message: str, call: str, parent: str | None = "", **keys: Any) -> Transcript:
         """Adds a tool call."""
+        self.calls.append(call)
         block = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": f"run {call}"}}
         return self.part(name, message, block, parent, **keys)
 

@@ -77,8 +77,8 @@ class Thread(msgspec.Struct, kw_only=True):
 
     name: str
     """`main` is what the agent goes on with; `branch 2`, `sidechain x1` and so on are the others."""
-    format: str
-    """The wire format of the messages."""
+    format: str | None
+    """The wire format of the messages; None where only they themselves can tell, as `check` and `repair` then do."""
     messages: list[Any]
     lines: list[tuple[int, ...]]
     """Per message the line of each of its content blocks, counted from 1; one line where the content is no list."""

@@ -128,6 +128,7 @@ class Forest:
         index = self.index
         if not index.flags[zone[0]] & ASSISTANT:
             return []
+        group = index.groups[zone[0]]
         on_path = set(zone)
         calls: set[int] = set()
         answered: set[int] = set()
@@ -135,18 +136,21 @@ class Forest:
             (calls if index.flags[row] & ASSISTANT else answered).update(index.tools_of(row))
         pulled: list[int] = []
         for row in zone:
-            if not self._belongs(row, index.groups[zone[0]], calls):
+            if not index.flags[row] & ASSISTANT and not self._belongs(row, group, calls):
                 continue
             for child in self.children(row):
                 if child not in on_path:
-                    pulled += self._dead_end(child, index.groups[zone[0]], calls, answered)
+                    found = self._dead_end(child, group, calls, answered)
+                    for part in found:
+                        (calls if index.flags[part] & ASSISTANT else answered).update(index.tools_of(part))
+                    pulled += found
         return pulled
 
     def _belongs(self, row: int, group: int, calls: set[int]) -> bool:
         """Whether a row is a part of the API message, or nothing but results of its calls."""
         index = self.index
         if index.flags[row] & ASSISTANT:
-            return index.groups[row] == group
+            return index.groups[row] == group != 0
         tools = index.tools_of(row)
         return bool(index.flags[row] & RESULT and tools) and calls.issuperset(tools)
 
@@ -154,21 +158,22 @@ class Forest:
         """`start` and everything below it where all of it belongs to the API message; otherwise nothing."""
         index = self.index
         found: list[int] = []
-        waiting = [start]
+        waiting = [(start, False)]
         calls, answered = set(calls), set(answered)
         while waiting:
-            row = waiting.pop()
+            row, other = waiting.pop()
+            if not self._belongs(row, group, calls) or (other and index.flags[row] & ASSISTANT):
+                return []
             tools = index.tools_of(row)
             if index.flags[row] & ASSISTANT:
-                if not group or index.groups[row] != group:
-                    return []
                 calls.update(tools)
-            elif not self._belongs(row, group, calls) or not answered.isdisjoint(tools):
-                return []
+            # Another result of an answered call, and what hangs off it, is no part of this conversation.
+            elif other or not answered.isdisjoint(tools):
+                other = True
             else:
                 answered.update(tools)
-            found.append(row)
-            waiting += self.children(row)
+            found += [] if other else [row]
+            waiting += ((child, other) for child in self.children(row))
         return found
 
     def _arrange(self, zone: list[int], pulled: list[int]) -> Iterator[Turn]:

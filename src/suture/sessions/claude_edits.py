@@ -6,7 +6,9 @@ that is not the same object either takes the place of one that is gone (same kin
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -21,6 +23,7 @@ class Kept(msgspec.Struct):
 
     role: str
     content: Any
+    """Its content blocks, or a text where the message's content is one and has changed."""
     row: int | None
     """The row of the line that it was, or None for a new line."""
     changed: bool
@@ -108,10 +111,24 @@ class _Finding:
         ]
         for where, block in blocks:
             self._take_first(where, [self.by_identity[id(block)]] if id(block) in self.by_identity else [])
-        for where, block in blocks:
-            key = _call_key(block) if isinstance(block, dict) and where not in self.claimed else None
-            self._take_first(where, self.by_call.get(key, ()) if key else ())
+        self._claim_by_call([(where, block) for where, block in blocks if where not in self.claimed])
         self._claim_in_gaps(repaired)
+
+    def _claim_by_call(self, blocks: Sequence[tuple[tuple[int, int], Any]]) -> None:
+        """Finds calls and results again: first those whose id alone has changed, as another may have its id now."""
+        tied = [(where, block) for where, block in blocks if isinstance(block, dict) and _call_key(block)]
+        if not tied:
+            return
+        same: dict[str, list[_Place]] = {}
+        for places in self.by_call.values():
+            for place in places:
+                if not place.taken:
+                    same.setdefault(_apart_from_ids(place.block), []).append(place)
+        for where, block in tied:
+            self._take_first(where, same.get(_apart_from_ids(block), ()))
+        for where, block in tied:
+            if where not in self.claimed:
+                self._take_first(where, self.by_call.get(_call_key(block) or ("", ""), ()))
 
     def _take_first(self, where: tuple[int, int], places: Iterable[_Place]) -> None:
         for place in places:
@@ -128,14 +145,18 @@ class _Finding:
                 at = max(at, self.whole[id(message)])
                 continue
             blocks = _blocks_of(message)
-            found = [self.claimed[number, part].row for part in range(len(blocks)) if (number, part) in self.claimed]
-            homes = [self.message_of_row[row] for row in found]
-            near = range(min([at, *homes]), max(homes, default=self._last_free(at)) + 1)
+            homes = self._homes(number, len(blocks))
+            near = range(min([at, *homes]), self._last_free(max([at, *homes])) + 1)
             for part, block in enumerate(blocks):
                 if (number, part) not in self.claimed:
                     places = (place for home in near for place in self.places[home] if place.role == message["role"])
                     self._take_first((number, part), (place for place in places if _replaces(block, place.block)))
-            at = max([at, *homes])
+            at = max([at, *self._homes(number, len(blocks))])
+
+    def _homes(self, number: int, parts: int) -> list[int]:
+        """The original messages that the blocks of a repaired message come from, as far as they have been found."""
+        found = (self.claimed.get((number, part)) for part in range(parts))
+        return [self.message_of_row[place.row] for place in found if place]
 
     def _last_free(self, at: int) -> int:
         """The last message before the next one behind `at` that has been found."""
@@ -148,8 +169,9 @@ class _Finding:
         """The lines of a repaired message."""
         role = message["role"]
         if id(message) in self.whole:
-            sources = self.trace[self.whole[id(message)]]
-            yield from (Kept(role, None, source, changed=False, message=number) for source, _ in sources)
+            blocks = iter(_blocks_of(message))
+            for source, count in self.trace[self.whole[id(message)]]:
+                yield Kept(role, list(islice(blocks, count)), source, changed=False, message=number)
             return
         run: list[Any] = []
         originals: list[Any] = []
@@ -188,16 +210,18 @@ def _call_key(block: dict[str, Any]) -> tuple[str, str] | None:
     return None
 
 
+def _apart_from_ids(block: dict[str, Any]) -> str:
+    """All that a block says, except for the call that it is tied to."""
+    return json.dumps({key: value for key, value in block.items() if key not in _IDS}, sort_keys=True)
+
+
 def _replaces(block: Any, original: Any) -> bool:
     """Whether a block can be what a repair made of another one at the same place."""
     if isinstance(block, str) or isinstance(original, str):
         return bool(_kind(block) == _kind(original))
     if block.get("type") != original.get("type"):
         return False
-    if _call_key(original) is None:
-        return True
-    # Of a call and its result only the id can differ here; anything else is another call.
-    return all(block.get(key) == value for key, value in original.items() if key not in _IDS)
+    return _call_key(original) is None
 
 
 def _kind(block: Any) -> Any:

@@ -18,7 +18,7 @@ from suture.repair.report import Finding
 from suture.sessions.base import Check, Located, place_of
 from suture.sessions.claude_chain import Branch, Forest, Turn
 from suture.sessions.claude_code import WIRE, lines_of, load
-from suture.sessions.claude_index import TEXT, ClaudeIndex, index_file, tag
+from suture.sessions.claude_index import ASSISTANT, TEXT, ClaudeIndex, index_file, tag
 from suture.sessions.damage import Damage
 
 __all__ = ["WINDOW", "check_stream"]
@@ -72,21 +72,34 @@ class _Checking:
         self.stream = stream
         self.check = check
         self.window = window
-        self.start = self._start()
-        self.path = forest.path(branch.leaf, self.start)
+        self.path = forest.path(branch.leaf, self._start())
         self.seen: set[int] = set()
 
     def _start(self) -> int:
-        """The row to start at: what a branch shares is read from the last text of a user that is shared; -1 for all."""
-        row = self.index.parents[self.branch.own]
-        while row >= 0 and not self.index.flags[row] & TEXT:
-            row = self.index.parents[row]
+        """The row to start at; -1 for the first.
+
+        Of what a branch shares, it is enough to begin at a user's text above all calls that its own results answer.
+        """
+        index = self.index
+        wanted: set[int] = set()
+        for row in self.forest.path(self.branch.leaf, self.branch.own):
+            if index.flags[row] & ASSISTANT:
+                wanted.difference_update(index.tools_of(row))
+            else:
+                wanted.update(index.tools_of(row))
+        row = index.parents[self.branch.own]
+        while row >= 0 and (wanted or not index.flags[row] & TEXT):
+            if index.flags[row] & ASSISTANT:
+                wanted.difference_update(index.tools_of(row))
+            row = index.parents[row]
         return row
 
     def run(self, held: bytearray) -> Iterator[Located]:
         """The findings on messages of which any row is not yet in `held`; adds all rows to it."""
         own = False
         for number, window in enumerate(self._windows()):
+            if not own and all(held[row] for turn in window.turns for row in turn.rows):
+                continue
             loaded = [load(self.index, self.stream, turn) for turn in window.turns]
             messages = [message for message, _ in loaded]
             before = self._before(messages) if number else []
@@ -102,8 +115,7 @@ class _Checking:
                     held[row] = 1
                 if own:
                     yield from self._located(lines_of(self.index, turn, loaded[place][1]), findings[place])
-            if self.start < 0:
-                self.seen.update(tag(call["id"]) for message in messages for call in _calls_in(message))
+            self.seen.update(tag(call["id"]) for message in messages for call in _calls_in(message))
 
     def _located(self, lines: Sequence[int], findings: Sequence[tuple[int, Finding]]) -> Iterator[Located]:
         for part, finding in findings:
@@ -114,16 +126,19 @@ class _Checking:
     def _far_apart(self) -> list[tuple[int, int]]:
         """The stretches of turns between calls and results that are not neighbours, in order and disjoint."""
         calls: dict[int, int] = {}
-        strays: dict[int, int] = {}
+        strays: dict[int, list[int]] = {}
         stretches: list[tuple[int, int]] = []
         for number, turn in enumerate(self.forest.turns(self.path)):
-            here, there = (calls, strays) if turn.role == "assistant" else (strays, calls)
-            for tool in (tool for row in turn.rows for tool in self.index.tools_of(row)):
-                other = there.pop(tool, None)
-                if other is None:
-                    here[tool] = number
-                elif number - other > 1:
-                    stretches.append((other, number))
+            for tool in self._tools_of(turn):
+                if turn.role == "assistant":
+                    calls[tool] = number
+                elif tool not in calls or number - calls.pop(tool) > 1:
+                    strays.setdefault(tool, []).append(number)
+        # Strays are few, so their calls are looked for once more rather than all calls kept in mind.
+        for number, turn in enumerate(self.forest.turns(self.path) if strays else ()):
+            if turn.role == "assistant":
+                found = [stray for tool in self._tools_of(turn) for stray in strays.get(tool, ())]
+                stretches += [(min(number, stray), max(number, stray)) for stray in found]
         joined: list[tuple[int, int]] = []
         for start, end in sorted(stretches):
             if joined and start < joined[-1][1]:
@@ -131,6 +146,9 @@ class _Checking:
             else:
                 joined.append((start, end))
         return joined
+
+    def _tools_of(self, turn: Turn) -> Iterator[int]:
+        return (tool for row in turn.rows for tool in self.index.tools_of(row))
 
     def _windows(self) -> Iterator[_Window]:
         stretches = self._far_apart()

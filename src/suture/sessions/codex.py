@@ -3,9 +3,11 @@
 What the model sees is made of the `response_item` lines (in files of early 2025: items without an envelope):
 
 - a `compacted` line replaces everything before it, by its `replacement_history` or else by its summary;
-- `thread_rolled_back` takes away the last turns, with the compactions in them; a turn begins at `task_started` or, in files
+- `thread_rolled_back` takes away the last turns, with the compactions in them; a turn begins at `task_started` or, in
+  files
   without such events, at a user's message that Codex did not write itself;
-- `ghost_snapshot` items are Codex's own. `event_msg`, `turn_context`, `turn_aborted` and all other lines are for display
+- `ghost_snapshot` items are Codex's own. `event_msg`, `turn_context`, `turn_aborted` and all other lines are for
+  display
   and are passed through byte for byte.
 """
 
@@ -17,10 +19,10 @@ from typing import BinaryIO, Final
 
 from suture.errors import SessionError
 from suture.sessions.base import Mended, Sample, Session, Thread
-from suture.sessions.codex_history import Record, Source, Turns, is_record
-from suture.sessions.codex_write import rewritten
+from suture.sessions.codex_history import Record, Source, Turns, is_envelope, is_record
 from suture.sessions.damage import Damage
 from suture.sessions.files import fingerprint
+from suture.sessions.item_lines import rewritten
 from suture.sessions.lines import raw_lines, salvage
 
 __all__ = ["NAME", "WIRE", "history", "probe", "read", "write"]
@@ -34,7 +36,7 @@ _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 def probe(sample: Sample) -> bool:
     """Whether most records of a sample are a rollout's, or the file is a compressed one."""
     if sample.data.startswith(_ZSTD):
-        return sample.path.name.startswith("rollout-")
+        return True
     records = sample.records
     known = sum(is_record(record) for record in records)
     begins = bool(records) and {"id", "timestamp", "instructions"} <= records[0].keys() and "type" not in records[0]
@@ -53,7 +55,7 @@ def read(path: Path) -> Session:
     with path.open("rb") as stream:
         _require_plain(path, stream)
         for raw in raw_lines(stream):
-            line = salvage(raw, is_record)
+            line = salvage(raw, is_envelope)
             damages += line.damages
             for number, piece in enumerate(line.pieces):
                 if is_record(piece.value):
@@ -84,4 +86,4 @@ def history(session: Session) -> list[Thread]:
 
 def write(session: Session, mended: Sequence[Mended]) -> Iterator[bytes]:
     """The new content of the file, chunk by chunk; see `Reader.write`."""
-    return rewritten(session, mended)
+    return rewritten(session, mended, is_envelope)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-__all__ = ["Record", "Source", "Turns", "is_record"]
+__all__ = ["Record", "Source", "Turns", "is_envelope", "is_record"]
 
 _TURN_STARTS: Final = frozenset({"task_started", "turn_started"})
 _OWN_ITEMS: Final = frozenset({"ghost_snapshot", "other"})
@@ -63,11 +63,14 @@ class _Turn(msgspec.Struct):
     """Whether an event says where it begins."""
 
 
+def is_envelope(value: Any) -> bool:
+    """Whether an object is a line rather than a part of one, which an item without an envelope might be."""
+    return isinstance(value, dict) and isinstance(value.get("type"), str) and isinstance(value.get("payload"), dict)
+
+
 def is_record(value: Any) -> bool:
-    """Whether an object is a whole line rather than a part of one."""
-    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
-        return False
-    return isinstance(value.get("payload"), dict) or _is_bare_item(value)
+    """Whether an object is something that the history can be made of."""
+    return is_envelope(value) or (isinstance(value, dict) and _is_bare_item(value))
 
 
 def _is_bare_item(value: dict[str, Any]) -> bool:

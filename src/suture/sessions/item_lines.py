@@ -1,26 +1,26 @@
-"""Writes a Codex rollout anew: a new item is a line behind the one that it follows, everything else stays as it is.
+"""Writes a file of one item a line anew: a new item is a line behind the one that it follows, all else stays as it is.
 
-The items of a compaction stand on one line, so a change among them rewrites that line.
+The items of a compaction in a Codex rollout stand on one line, so a change among them rewrites that line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from suture.sessions.base import Mended, Session
-from suture.sessions.codex_history import Record, Source, is_record
+from suture.sessions.codex_history import Record, Source
 from suture.sessions.lines import decode, encode
 from suture.sessions.rewrite import Change, moved, rewritten_lines
 
 __all__ = ["rewritten"]
 
 
-def rewritten(session: Session, mended: Sequence[Mended]) -> Iterator[bytes]:
-    """The new content of a file."""
+def rewritten(session: Session, mended: Sequence[Mended], is_record: Callable[[Any], bool]) -> Iterator[bytes]:
+    """The new content of a file; `is_record` told records from parts of records when it was read."""
     changes: dict[tuple[int, int], Change] = {}
     for thread in mended:
         if thread.messages is not thread.thread.messages:

@@ -1,0 +1,190 @@
+"""Plain JSON: messages as a program keeps them, or the body of a request to a provider.
+
+An array of messages; an object with such an array under `messages`, `input` or `items`, whose other keys are kept
+and, as far as they are settings that rules know, handed on as the request; or one message a line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from suture.errors import SessionError
+from suture.sessions.base import Mended, Sample, Session, Thread
+from suture.sessions.codex_history import Record, Source
+from suture.sessions.damage import Damage
+from suture.sessions.files import fingerprint
+from suture.sessions.item_lines import rewritten
+from suture.sessions.lines import decode, raw_lines, salvage
+
+__all__ = ["NAME", "history", "probe", "read", "request_of", "write"]
+
+NAME: Final = "messages"
+
+_KEYS: Final[dict[str, str | None]] = {"messages": None, "input": "openai_responses", "items": "openai_responses"}
+"""Where an object may have its messages, and what they then are; None is for `detect` to find out."""
+
+_LIST_IN_OBJECT: Final = re.compile(rb'"(?:messages|input|items)"\s*:\s*\[')
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+class _Document(msgspec.Struct):
+    """A file that is one JSON value."""
+
+    value: Any
+    key: str | None
+    """Where the messages are; None for an array of messages."""
+    data: bytes
+
+    @property
+    def messages(self) -> list[Any]:
+        """The messages."""
+        found: list[Any] = self.value if self.key is None else self.value[self.key]
+        return found
+
+
+def probe(sample: Sample) -> bool:
+    """Whether a file begins like an array, like an object that holds messages, or with a message on a line."""
+    data = sample.data.removeprefix(_BOM).lstrip()
+    if data.startswith(b"[") or (data.startswith(b"{") and _LIST_IN_OBJECT.search(data)):
+        return True
+    records = sample.records
+    return bool(records) and 2 * sum(_is_message(record) for record in records) > len(records)
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("role"), str)
+
+
+def read(path: Path) -> Session:
+    """The messages in a file.
+
+    Raises:
+        SessionError: the file cannot be read, or holds no messages.
+    """
+    taken = fingerprint(path)
+    data = path.read_bytes()
+    try:
+        value = decode(data.removeprefix(_BOM))
+    except RecursionError as error:
+        raise SessionError(str(path), "its JSON is nested too deeply to be read") from error
+    except ValueError:
+        return _read_lines(path)
+    if _is_message(value):
+        return _read_lines(path)
+    key = None if isinstance(value, list) else next((key for key in _KEYS if _has_list(value, key)), "")
+    if key == "":
+        raise SessionError(str(path), "expected an array of messages, or one under 'messages', 'input' or 'items'")
+    request = request_of(value) if isinstance(value, dict) else {}
+    body = _Document(value, key, data)
+    return Session(path=path, format=NAME, fingerprint=taken, damages=[], request=request, body=body)
+
+
+def _has_list(value: Any, key: str) -> bool:
+    return isinstance(value, dict) and isinstance(value.get(key), list)
+
+
+def _read_lines(path: Path) -> Session:
+    """A file of one message a line."""
+    taken = fingerprint(path)
+    records: list[Record] = []
+    damages: list[Damage] = []
+    with path.open("rb") as stream:
+        for raw in raw_lines(stream):
+            line = salvage(raw, _is_message)
+            damages += line.damages
+            values = enumerate(piece.value for piece in line.pieces)
+            records += [Record(raw.number, number, value) for number, value in values if isinstance(value, dict)]
+    damages.sort(key=lambda damage: damage.offset)
+    return Session(path=path, format=NAME, fingerprint=taken, damages=damages, body=records)
+
+
+def history(session: Session) -> list[Thread]:
+    """The messages, as one thread; its format is None where only the messages themselves can tell."""
+    if isinstance(session.body, _Document):
+        messages = session.body.messages
+        wire = _KEYS.get(session.body.key or "")
+        return [Thread(name="main", format=wire, messages=messages, lines=[()] * len(messages), trace=None)]
+    return [
+        Thread(
+            name="main",
+            format=None,
+            messages=[record.value for record in session.body],
+            lines=[(record.line,) for record in session.body],
+            trace=[Source(record, -1) for record in session.body],
+        )
+    ]
+
+
+def write(session: Session, mended: Sequence[Mended]) -> Iterator[bytes]:
+    """The new content of the file; see `Reader.write`.
+
+    One JSON value is written anew as a whole, in the notation of the old one; other keys keep their order.
+    """
+    if not isinstance(session.body, _Document):
+        yield from rewritten(session, mended, _is_message)
+        return
+    document = session.body
+    changed = [thread.messages for thread in mended if thread.messages is not thread.thread.messages]
+    if not changed:
+        yield document.data
+        return
+    value = list(changed[0]) if document.key is None else document.value | {document.key: list(changed[0])}
+    yield _in_notation(value, document.data)
+
+
+def _in_notation(value: Any, data: bytes) -> bytes:
+    """A JSON text that is indented, spaced and escaped as `data` is, and ends as it ends."""
+    text = data.removeprefix(_BOM)
+    indent = re.match(rb"\s*[\[{]\r?\n([ \t]+)", text)
+    colon = b": " if re.search(rb'"\s*: ', text[:4096]) else b":"
+    comma = b", " if not indent and re.search(rb'[\]}"\d], ["{\[]', text[:4096]) else b","
+    written = json.dumps(
+        value,
+        indent=indent[1].decode() if indent else None,
+        separators=(comma.decode(), colon.decode()),
+        ensure_ascii=text.isascii() and b"\\u" in text,
+    )
+    end = text[len(text.rstrip()) :]
+    body = written.encode(errors="surrogatepass")
+    return data[: len(data) - len(text)] + (body.replace(b"\n", b"\r\n") if b"\r\n" in text else body) + end
+
+
+def request_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in a request's body that decide which rules hold, in the form that `check` and `repair` take.
+
+    Settings that are not there are left out, as nothing is known about them.
+    """
+    request: dict[str, Any] = {}
+    if isinstance(body.get("model"), str):
+        request["model"] = body["model"]
+    thinking = body.get("thinking")
+    if isinstance(thinking, bool):
+        request["thinking"] = thinking
+    elif isinstance(thinking, dict) and thinking.get("type") in {"enabled", "adaptive", "disabled"}:
+        request["thinking"] = thinking["type"] != "disabled"
+    if isinstance(body.get("tools"), list):
+        names = (_tool_name(tool) for tool in body["tools"])
+        request["tools"] = [name for name in names if name]
+    if isinstance(body.get("store"), bool):
+        request["store"] = body["store"]
+    for key in ("previous_response_id", "conversation"):
+        value = body.get(key)
+        value = value.get("id") if isinstance(value, dict) else value
+        if isinstance(value, str):
+            request[key] = value
+    return request
+
+
+def _tool_name(tool: Any) -> str | None:
+    """The name of a tool in any provider's notation; what a provider runs itself may have a type only."""
+    if not isinstance(tool, dict):
+        return tool if isinstance(tool, str) else None
+    function = tool.get("function")
+    name = function.get("name") if isinstance(function, dict) else tool.get("name", tool.get("type"))
+    return name if isinstance(name, str) else None
