@@ -200,7 +200,8 @@ def _is_settled(part: dict[str, Any]) -> bool:
         return False
     if state != "output-denied" and part.keys() <= _USUAL and None not in part.values():
         return True
-    return not is_legacy_tool(part) and consistent(part)[0] is part
+    final = part.get("preliminary") is not True or state != "output-available"
+    return final and not is_legacy_tool(part) and consistent(part)[0] is part
 
 
 def _may_stand_in(output: Any) -> bool:
@@ -234,13 +235,17 @@ def _entry(index: int, wire: dict[str, Any]) -> Entry:
     role = modern["role"]
     if role != "assistant":
         parts = [_foreign(part) for part in parts]
+    texts = [part for part in parts if isinstance(part, TextPart)]
+    if texts and not any(text.text for text in texts) and all(isinstance(p, TextPart | StepStart) for p in parts):
+        # The SDK leaves out empty texts, and sends a message without content: these carry no more than a border does.
+        parts = [StepStart(part.origin) for part in parts]
     return Entry(
         role,
         tuple(parts),
         Origin((index,), modern),
         id=modern["id"],
-        # The SDK sends nothing at all for an answer without content, so it does no harm.
-        keeps=role == "assistant" and not any(isinstance(part, TextPart) for part in parts),
+        # For an answer without any part that it sends, the SDK sends nothing at all: it does no harm.
+        keeps=role == "assistant" and not texts,
         faults=tuple(faults),
     )
 

@@ -12,7 +12,7 @@ from suture.transcript.codec import dumps, loads
 from suture.transcript.ids import derive
 from suture.wire.base import ABSENT, patch
 
-__all__ = ["OPTIONAL", "REQUIRES_INPUT", "approval_for", "consistent"]
+__all__ = ["REQUIRES_INPUT", "approval_for", "consistent"]
 
 FAILED: Final = "This tool call failed; no error text was recorded."
 """The error's text where the record has none."""
@@ -20,7 +20,11 @@ FAILED: Final = "This tool call failed; no error text was recorded."
 REQUIRES_INPUT: Final = frozenset(SETTLED) - {"input-streaming", "output-error"}
 _OPEN: Final = frozenset(state for state, settled in SETTLED.items() if not settled)
 
-OPTIONAL: Final = ("callProviderMetadata", "resultProviderMetadata", "toolMetadata", "providerExecuted", "preliminary")
+_OPTIONAL: Final = ("callProviderMetadata", "toolMetadata", "providerExecuted")
+_OPTIONAL_IN: Final = {
+    "output-available": (*_OPTIONAL, "resultProviderMetadata", "preliminary"),
+    "output-error": (*_OPTIONAL, "resultProviderMetadata"),
+}
 """Keys of a tool part that are absent where they say nothing; null is refused."""
 
 
@@ -34,8 +38,8 @@ def consistent(part: dict[str, Any]) -> tuple[dict[str, Any], str, str | None]:
     fields["state"] = state
     if state in REQUIRES_INPUT and "input" not in part:
         fields["input"] = _input(part, state)
-    fields |= {key: ABSENT for key in OPTIONAL if part.get(key, ABSENT) is None}
-    if part.get("dynamic", False) is not False:
+    fields |= {key: ABSENT for key in _OPTIONAL_IN.get(state, _OPTIONAL) if part.get(key, ABSENT) is None}
+    if part["type"] == "dynamic-tool" and part.get("dynamic", False) is not False:
         fields["dynamic"] = ABSENT
     mended = patch(part, **fields)
     if mended is part:

@@ -1,0 +1,548 @@
+"""The AI SDK's UIMessages: the cases, the SDK's own verdict on every state, and a fast look that misses nothing."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import suture
+from suture import pipeline
+from suture.errors import InputError
+from suture.repair import foreign
+from suture.repair.report import Repaired
+from suture.transcript import CAUSES, PLACEHOLDERS, SETTLED, ToolPart
+from suture.wire import ai_sdk_ui
+from suture.wire.base import Adapter
+from tests.oracles import node, strict
+from tests.strategies import broken, histories
+from tests.wire.cases import CONTRACTS, WILD, Case
+
+FORMAT = "ai_sdk_ui"
+CASES = [case for case in (*CONTRACTS, *WILD) if case.format == FORMAT]
+PENDING = {"aisdk-approval-34"}
+"""Approved, not run yet, and the end of the history: the SDK goes on with it, so nothing is wrong."""
+SOUND = [case for case in CASES if case.valid or case.id in PENDING]
+BROKEN = [case for case in CASES if case not in SOUND]
+
+USER = {"id": "u", "role": "user", "parts": [{"type": "text", "text": "Weather?"}]}
+LATER = {"id": "u2", "role": "user", "parts": [{"type": "text", "text": "and?"}]}
+STEP = {"type": "step-start"}
+SAID = {"type": "text", "text": "Done."}
+GRANTED = {"id": "ap1", "approved": True}
+REFUSED = {"id": "ap1", "approved": False, "reason": "no"}
+
+
+USUAL: dict[str, dict[str, Any]] = {
+    "output-available": {"output": "4 C"},
+    "output-error": {"errorText": "timeout"},
+    "output-denied": {"approval": REFUSED},
+    "approval-requested": {"approval": {"id": "ap1"}},
+    "approval-responded": {"approval": GRANTED},
+}
+
+
+def named(cases: list[Case]) -> list[object]:
+    """The cases under their ids."""
+    return [pytest.param(case, id=case.id) for case in cases]
+
+
+def tool(state: object = "output-available", call_id: str = "c1", **fields: Any) -> dict[str, Any]:
+    """A tool part in a state, with the fields of that state and others; what is `...` is left out."""
+    usual = USUAL.get(str(state), {})
+    part = {"type": "tool-weather", "toolCallId": call_id, "state": state, "input": {"city": "Oslo"}, **usual, **fields}
+    return {key: value for key, value in part.items() if value is not ...}
+
+
+def answer(*parts: Any, **keys: Any) -> dict[str, Any]:
+    """An assistant's message."""
+    return {"id": "a", "role": "assistant", "parts": [STEP, *parts], **keys}
+
+
+def repaired(messages: list[Any], **policies: Any) -> Repaired:
+    """The repair, after making sure that it mutates nothing and stays."""
+    before = copy.deepcopy(messages)
+    done = suture.repair(messages, FORMAT, **policies)
+    again = suture.repair(done.messages, FORMAT, **policies)
+    assert before == messages
+    assert [] == again.repairs
+    assert done.messages is again.messages
+    return done
+
+
+def parts_of(messages: list[Any], **policies: Any) -> Any:
+    """The parts of the answer after its repair, without the `step-start` that it begins with."""
+    return repaired(messages, **policies).messages[1]["parts"][1:]
+
+
+def found(messages: list[Any]) -> list[str]:
+    """The names of the rules that `check` finds broken."""
+    return [finding.rule for finding in suture.check(messages, FORMAT)]
+
+
+# --- the cases ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", named(SOUND))
+def test_sound_case_is_the_same_object(case: Case) -> None:
+    """What the SDK sends as it is comes back as it is."""
+    done = repaired(case.messages)
+
+    assert [] == done.repairs
+    assert case.messages is done.messages
+
+
+@pytest.mark.parametrize("case", named(BROKEN))
+def test_broken_case_is_mended_for_good(case: Case) -> None:
+    """It is found, and its repair checks clean and is the same when repaired again."""
+    done = repaired(case.messages)
+
+    assert done.repairs
+    assert done.changed
+    assert [] == strict.violations(done.messages, FORMAT, {})
+
+
+def test_the_sdk_sends_every_case_after_its_repair() -> None:
+    """The SDK itself validates, converts and sends them."""
+    node.require()
+    errors = node.ai_errors([repaired(case.messages).messages for case in CASES])
+
+    assert {} == {case.id: error for case, error in zip(CASES, errors, strict=True) if error}
+
+
+# --- every state, as the SDK sees it --------------------------------------------------------------------------------
+
+FIELDS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "no input": {"input": ...},
+    "null input": {"input": None},
+    "text input": {"input": '{"city": "Os'},
+    "raw input": {"input": ..., "rawInput": '{"city": "Oslo"}'},
+    "output": {"output": "4 C"},
+    "null output": {"output": None},
+    "no output": {"output": ...},
+    "error": {"errorText": "timeout"},
+    "null error": {"errorText": None},
+    "no error": {"errorText": ...},
+    "error that is no text": {"errorText": {"code": 4}},
+    "granted": {"approval": GRANTED},
+    "refused": {"approval": REFUSED},
+    "asked": {"approval": {"id": "ap1"}},
+    "null approval": {"approval": None},
+    "no approval": {"approval": ...},
+    "approval without id": {"approval": {"approved": True}},
+    "reason is null": {"approval": {**GRANTED, "reason": None}},
+    "preliminary": {"preliminary": True},
+    "preliminary is null": {"preliminary": None},
+    "provider": {"providerExecuted": True},
+    "provider is null": {"providerExecuted": None},
+    "metadata is null": {"callProviderMetadata": None},
+    "no id": {"toolCallId": ...},
+    "id is a number": {"toolCallId": 4},
+    "no name": {"type": "tool-"},
+    "dynamic": {"type": "dynamic-tool", "toolName": "weather"},
+    "dynamic without name": {"type": "dynamic-tool"},
+    "marked dynamic": {"type": "dynamic-tool", "toolName": "weather", "dynamic": True},
+    "unknown key": {"title": "Weather", "note": 3},
+}
+STATES = (*SETTLED, "result", "done", None)
+TABLE = {
+    f"{state}, {what}, {place}": [USER, answer(tool(state, **fields)), *rest]
+    for state in STATES
+    for what, fields in FIELDS.items()
+    for place, rest in (("last", []), ("in the middle", [LATER]))
+}
+
+# What the SDK takes, and a provider behind it does not, or what is lost on the way: found all the same.
+SOFT = {
+    "input-streaming",  # dropped by the conversion
+    "preliminary",  # sent as if it were final
+    "provider",  # an open call of the provider that is not going on
+    "no input",
+    "null input",
+    "text input",
+    "raw input",
+    "no name",
+}
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> dict[str, str | None]:
+    """What the SDK says of every row of the table."""
+    node.require()
+    return dict(zip(TABLE, node.ai_errors(list(TABLE.values())), strict=True))
+
+
+def test_what_the_sdk_refuses_is_found(verdicts: dict[str, str | None]) -> None:
+    """No state and no field that the SDK stumbles over goes unseen."""
+    assert [] == [row for row, error in verdicts.items() if error and not found(TABLE[row])]
+
+
+def test_what_the_sdk_takes_is_left_alone(verdicts: dict[str, str | None]) -> None:
+    """Findings in what the SDK takes are those that are meant."""
+    taken = [row for row, error in verdicts.items() if not error and SOFT.isdisjoint(row.split(", "))]
+
+    assert len(taken) > 50
+    assert {} == {row: rules for row in taken if (rules := found(TABLE[row]))}
+
+
+def test_the_sdk_takes_every_repair() -> None:
+    """Whatever the state and its fields were, the repair is sent."""
+    node.require()
+    errors = node.ai_errors([repaired(messages).messages for messages in TABLE.values()])
+
+    assert {} == {row: error for row, error in zip(TABLE, errors, strict=True) if error}
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        pytest.param(
+            tool(output=..., errorText="x"), tool("output-error", errorText="x"), id="an error among the successes"
+        ),
+        pytest.param(tool(errorText="x"), tool(output="4 C\n\n[error of the same call]\nx"), id="both outcomes stay"),
+        pytest.param(
+            tool("output-error", output={"t": 4}),
+            tool("output-error", errorText='timeout\n\n[output of the same call]\n{"t":4}'),
+            id="an output beside an error stays",
+        ),
+        pytest.param(tool(output=...), tool(output=None), id="an output that was undefined"),
+        pytest.param(tool("input-available", output="4 C"), tool(), id="an open call with an output"),
+        pytest.param(tool("result"), tool("output-error", errorText=CAUSES["unknown"]), id="an unknown state"),
+        pytest.param(tool(errorText=None, approval=None), tool(), id="keys that are null"),
+        pytest.param(
+            tool("output-error", errorText={"code": 4}), tool("output-error", errorText='{"code":4}'), id="code"
+        ),
+        pytest.param(
+            tool("approval-responded", approval=REFUSED), tool("output-denied", approval=REFUSED), id="refused"
+        ),
+        pytest.param(
+            tool("output-denied", errorText="late"),
+            tool("output-denied", approval={**REFUSED, "reason": "no\n\n[outcome of the same call]\nlate"}),
+            id="a denial with an error's text",
+        ),
+    ],
+)
+def test_fields_that_do_not_go_with_the_state(part: dict[str, Any], expected: dict[str, Any]) -> None:
+    """The state and the fields agree afterwards, and no text is gone."""
+    (mended,) = parts_of([USER, answer(part), LATER])
+
+    assert expected == mended
+
+
+def test_an_approval_that_the_state_cannot_hold_is_in_the_report() -> None:
+    """What had to go is quoted."""
+    (repair,) = repaired([USER, answer(tool(approval=REFUSED)), LATER]).repairs
+
+    assert "tool-state" == repair.finding.rule
+    assert json.dumps(REFUSED, separators=(",", ":")) == repair.lost
+
+
+# --- open calls -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("after", [[], [SAID], [{"type": "data-progress", "data": 1}], [STEP]], ids=str)
+def test_a_decided_call_of_the_last_step_is_left_to_the_sdk(after: list[Any]) -> None:
+    """The SDK runs what was approved, and answers what was denied, in the step that it goes on with."""
+    for approval in (GRANTED, REFUSED):
+        assert [] == found([USER, answer(tool("approval-responded", approval=approval), *after)])
+
+
+@pytest.mark.parametrize("after", [[STEP, SAID], [STEP, tool(call_id="c2")]], ids=["text", "call"])
+def test_a_decided_call_of_an_earlier_step_is_settled(after: list[Any]) -> None:
+    """The SDK never gets to it."""
+    part = parts_of([USER, answer(tool("approval-responded"), *after)])[0]
+
+    assert tool("output-error", approval=GRANTED, errorText=CAUSES["unknown"]) == part
+
+
+def test_a_text_after_the_call_proves_that_it_is_over() -> None:
+    """It is settled even where running calls are kept."""
+    messages = [USER, answer(tool("input-available"), SAID)]
+
+    assert tool("output-error", errorText=CAUSES["unknown"]) == parts_of(messages, open_calls="keep")[0]
+
+
+@pytest.mark.parametrize("state", ["input-streaming", "input-available", "approval-requested", "approval-responded"])
+@pytest.mark.parametrize("after", [[], [{"type": "data-progress", "data": 1}]], ids=["last", "progress"])
+def test_running_calls_are_kept(state: str, after: list[Any]) -> None:
+    """`open_calls="keep"` leaves the end of the history alone, however far the arguments have come."""
+    parts = [tool(state)]
+    if state == "input-streaming":
+        parts.append(tool(state, input=..., rawInput='{"city": "Os'))
+    for part in parts:
+        messages = [USER, answer(part, *after)]
+        assert messages is repaired(messages, open_calls="keep").messages
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected", "cause"),
+    [
+        ({}, {"city": "Oslo"}, "unknown"),
+        ({"input": ...}, {}, "unknown"),
+        ({"rawInput": '{"city": "Oslo"}'}, {"city": "Oslo"}, "unknown"),
+        ({"input": ..., "rawInput": '{"city": "Oslo"}'}, {"city": "Oslo"}, "unknown"),
+        ({"input": {"city": "Os"}, "rawInput": '{"city": "Os'}, {"_raw": '{"city": "Os'}, "malformed"),
+        ({"input": '{"city": "Os'}, {"_raw": '{"city": "Os'}, "malformed"),
+    ],
+)
+def test_arguments_that_were_still_streaming(fields: dict[str, Any], expected: Any, cause: str) -> None:
+    """What had arrived stays; only what is really cut off is called so."""
+    (part,) = parts_of([USER, answer(tool("input-streaming", **fields)), LATER])
+
+    assert ("output-error", expected, CAUSES[cause]) == (part["state"], part["input"], part["errorText"])
+
+
+def test_a_preliminary_output_is_quoted() -> None:
+    """It is not the result, and it is not lost."""
+    (part,) = parts_of([USER, answer(tool(output="3 of 5 hosts", preliminary=True)), LATER])
+
+    assert "output-error" == part["state"]
+    assert part["errorText"].endswith("3 of 5 hosts")
+    assert "preliminary" not in part
+
+
+@pytest.mark.parametrize("output", ["The operation was aborted.", {"error": "Tool call was not completed"}])
+def test_an_abort_that_was_stored_as_a_success(output: Any) -> None:
+    """It is an error with the very text."""
+    text = output if isinstance(output, str) else json.dumps(output, separators=(",", ":"))
+    messages = [USER, answer(tool(output=output)), LATER]
+
+    assert ["placeholder-result"] == found(messages)
+    assert [tool("output-error", errorText=text)] == parts_of(messages)
+
+
+def test_the_hook_shapes_a_call() -> None:
+    """It gets an object as input, and what it gives back is printed."""
+    seen: list[ToolPart] = []
+
+    def hook(part: ToolPart) -> ToolPart:
+        seen.append(part)
+        return part.settle("gone")
+
+    (part,) = parts_of([USER, answer(tool("input-streaming", input=...)), LATER], on_interrupted=hook)
+
+    assert [{}] == [part.input for part in seen]
+    assert tool("output-error", input={}, errorText="gone") == part
+
+
+# --- steps, ids, shapes ---------------------------------------------------------------------------------------------
+
+
+def test_steps_that_run_into_each_other_are_parted() -> None:
+    """A `step-start` stands between two answers of the model, and the parts are the same objects."""
+    first, second = tool(), tool(call_id="c2")
+    parts = parts_of([USER, answer(first, SAID, second)])
+
+    assert [first, STEP, SAID, second] == parts
+    assert first is parts[0]
+    assert SAID is parts[2]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [tool(), SAID],
+        [tool(), tool(call_id="c2"), SAID],
+        [SAID, tool(), tool(call_id="c2")],
+        [tool(), {"type": "data-progress", "data": 1}, tool(call_id="c2")],
+        [tool(providerExecuted=True), SAID, tool(call_id="c2")],
+        [tool(), STEP, SAID, tool(call_id="c2")],
+        [tool(), {"type": "text", "text": "\n\n"}, tool(call_id="c2")],
+        [tool("approval-responded"), SAID, tool(call_id="c2")],
+    ],
+)
+def test_steps_that_are_clear_stay(parts: list[Any]) -> None:
+    """Calls side by side are one answer, and so are the provider's calls with what follows them."""
+    assert [] == found([USER, answer(*parts)])
+
+
+def test_two_calls_of_one_message_have_two_ids() -> None:
+    """In two messages they may be the same."""
+    assert ["duplicate-call-id"] == found([USER, answer(tool(), tool(output="5 C"))])
+    assert [] == found([USER, answer(tool()), LATER, answer(tool())])
+
+
+def test_messages_without_anything() -> None:
+    """The SDK refuses them from the user, and sends nothing for them from the assistant."""
+    empty = {"id": "u", "role": "user", "parts": []}
+
+    assert [USER] == repaired([empty, USER]).messages
+    assert [USER] == repaired([{**empty, "role": "system"}, USER]).messages
+    assert [[{"type": "text", "text": "[empty message]"}]] == [m["parts"] for m in repaired([empty]).messages]
+    assert [] == found([USER, {**empty, "role": "assistant"}, LATER])
+    assert [USER, LATER] == repaired([USER, answer({"type": "text", "text": ""}), LATER]).messages
+
+
+def v4(state: str, **fields: Any) -> dict[str, Any]:
+    """A tool part of AI SDK 4."""
+    call = {"state": state, "step": 0, "toolCallId": "c1", "toolName": "weather", "args": {"city": "Oslo"}, **fields}
+    return {"type": "tool-invocation", "toolInvocation": call}
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        (v4("result", result="4 C"), tool(step=0)),
+        (v4("result", result={"t": 4}), tool(output={"t": 4}, step=0)),
+        (v4("call"), tool("output-error", errorText=CAUSES["unknown"], step=0)),
+        (v4("partial-call"), tool("output-error", errorText=CAUSES["unknown"], step=0)),
+        (
+            {
+                "type": "reasoning",
+                "reasoning": "plan",
+                "details": [{"type": "text", "text": "plan", "signature": "c2ln"}],
+            },
+            {"type": "reasoning", "text": "plan", "details": [{"type": "text", "text": "plan", "signature": "c2ln"}]},
+        ),
+        (
+            {"type": "source", "source": {"sourceType": "url", "id": "s1", "url": "https://example.com", "title": "t"}},
+            {"type": "source-url", "sourceId": "s1", "url": "https://example.com", "title": "t"},
+        ),
+        (
+            {"type": "file", "mimeType": "image/png", "data": "aGk="},
+            {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,aGk="},
+        ),
+    ],
+)
+def test_parts_of_version_4(part: dict[str, Any], expected: dict[str, Any]) -> None:
+    """They become the parts of today, with all that is in them."""
+    assert [expected] == parts_of([USER, answer(part), LATER])
+
+
+def test_messages_of_version_4() -> None:
+    """Content, tool invocations and attachments become parts, in the steps that they had."""
+    calls = [
+        v4("result", result="4 C")["toolInvocation"],
+        v4("result", step=1, toolCallId="c2", result="5 C")["toolInvocation"],
+    ]
+    asked = {"id": "u", "role": "user", "content": "Weather?", "experimental_attachments": [{"url": "data:image/png,"}]}
+    told = {"id": "a", "role": "assistant", "content": "4 C.", "toolInvocations": calls}
+    user, assistant = repaired([asked, told]).messages
+
+    assert ["text", "file"] == [part["type"] for part in user["parts"]]
+    assert "experimental_attachments" not in user
+    weather = "tool-weather"
+    assert [weather, "step-start", weather, "step-start", "text"] == [part["type"] for part in assistant["parts"]]
+
+
+def test_what_nobody_knows_is_carried_through() -> None:
+    """Unknown parts and keys, data and metadata are the same objects after a repair beside them."""
+    odd = [{"type": "hologram", "x": 1}, {"type": "data-place", "data": {"lat": 59.9}}]
+    metadata = {"model": "m"}
+    broken_call = tool("input-available", note={"a": 1})
+    done = repaired([USER, answer(*odd, broken_call, metadata=metadata, extra=[1]), LATER, answer(tool(), *odd)])
+
+    assert done.messages[0] is USER
+    assert done.messages[2] is LATER
+    mended = done.messages[1]
+    assert all(a is b for a, b in zip(odd, mended["parts"][1:3], strict=True))
+    assert metadata is mended["metadata"]
+    assert [1] == mended["extra"]
+    assert broken_call["note"] is mended["parts"][3]["note"]
+
+
+def test_a_rule_that_may_not_act_leaves_the_record() -> None:
+    """Where only other rules may act, a broken record is printed as it stood."""
+    part = v4("result", result="4 C")
+    messages = [USER, answer(part, tool("input-available")), LATER]
+    done = pipeline.run(messages, messages, ai_sdk_ui, {}, pipeline.Policies(), {"unanswered-call"})
+
+    assert [part, tool("output-error", errorText=CAUSES["unknown"])] == done.messages[1]["parts"][1:]
+
+
+# --- the fast look --------------------------------------------------------------------------------------------------
+
+
+class Thorough:
+    """The adapter with a look that suspects every message."""
+
+    def __getattr__(self, name: str) -> Any:
+        """All else as it is."""
+        return getattr(ai_sdk_ui, name)
+
+    def scan(self, messages: list[Any], request: object, /) -> set[int]:  # noqa: ARG002
+        """Everything."""
+        return set(range(len(messages)))
+
+
+def looked_at_in_full(messages: list[Any]) -> Repaired:
+    """The repair without the fast look."""
+    thorough: Adapter = Thorough()
+    return pipeline.run(messages, messages, thorough, {}, pipeline.Policies())
+
+
+@pytest.mark.parametrize("case", named(CASES))
+def test_the_fast_look_misses_nothing_in_the_cases(case: Case) -> None:
+    """Nor in a case of which any one key is gone, null or something else."""
+    for messages in (case.messages, *_spoilt(case.messages)):
+        full, fast = looked_at_in_full(messages), suture.repair(messages, FORMAT)
+        assert full.repairs == fast.repairs
+        assert full.messages == fast.messages
+
+
+@pytest.mark.parametrize("row", TABLE)
+def test_the_fast_look_misses_nothing_in_any_state(row: str) -> None:
+    """Every state with every field."""
+    assert looked_at_in_full(TABLE[row]).repairs == suture.repair(TABLE[row], FORMAT).repairs
+
+
+@given(st.one_of(broken(FORMAT), histories(FORMAT)))
+@example([])
+def test_the_fast_look_misses_nothing(messages: list[Any]) -> None:
+    """What it passes over, a full look passes over too; and a repair is final."""
+    if not all(isinstance(message, dict) for message in messages):
+        with pytest.raises(InputError):
+            suture.check(messages, FORMAT)
+        return
+    done = repaired(messages)
+
+    assert looked_at_in_full(messages).repairs == done.repairs
+    assert json.dumps(looked_at_in_full(messages).messages) == json.dumps(done.messages)
+
+
+def test_the_fast_look_knows_how_a_stand_in_begins() -> None:
+    """Every text that the rules take for one is read closely."""
+    shapes = (
+        "Tool call x with id y was cancelled - another message came in before it could be completed.",
+        "[System: Tool execution skipped/interrupted by user. No result provided for tool 'x'.]",
+        *(
+            f"{lead}{what} was interrupted by the user."
+            for lead in ("", "[", '["', "The ", "[The ")
+            for what in ("tool call", "task", "operation", "command", "request use", "execution result")
+        ),
+    )
+    for text in (*foreign._TEXTS, *CAUSES.values(), *shapes):
+        assert foreign.is_synthetic(text), text
+        assert not ai_sdk_ui._is_settled(tool(output=f" {text}")), text
+    for text in PLACEHOLDERS:
+        assert not ai_sdk_ui._is_settled(tool(output=text)), text
+    assert not ai_sdk_ui._is_settled(tool(output=["operation aborted"]))
+    assert ai_sdk_ui._is_settled(tool(output="4 C"))
+
+
+def _spoilt(messages: list[Any]) -> list[list[Any]]:
+    """The messages with any one key gone, null, a number, an empty text or an empty list."""
+    made: list[list[Any]] = []
+    others: tuple[Any, ...] = (..., None, 7, "", [])
+    for path in _paths(messages):
+        for value in others:
+            copied = copy.deepcopy(messages)
+            home: Any = copied
+            for step in path[:-1]:
+                home = home[step]
+            if value is ...:
+                del home[path[-1]]
+            else:
+                home[path[-1]] = value
+            made.append(copied)
+    return [each for each in made if all(isinstance(message, dict) for message in each)]
+
+
+def _paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path for key, inner in items for path in ((*at, key), *_paths(inner, (*at, key)))]
