@@ -204,27 +204,29 @@ def _stretches(messages: list[Any], suspects: set[int], adapter: Adapter) -> lis
 
 
 def _rounds(messages: list[Any], indexes: set[int], adapter: Adapter) -> list[tuple[int, int]]:
-    """Whole rounds around these messages: from what began them to the first message that does not belong to them."""
+    """Whole rounds around these messages, as (start, stop): from what began them to the user's next message.
+
+    That message is part of them, since results that are put behind a call may join it. The head of a history, up to its first
+    message that is not the developer's, is one piece with what follows.
+    """
     count = len(messages)
+    head = next((i for i, m in enumerate(messages) if m.get("role") not in ("system", "developer")), count)
     rounds: list[tuple[int, int]] = []
     for index in sorted(indexes):
-        if rounds and index < rounds[-1][1]:
+        if rounds and index < rounds[-1][1] - 1:
             continue
         start, stop = index, index + 1
-        while start > 0 and (adapter.continues(messages[start]) or _is_lead(messages, start)):
+        while start > 0 and (adapter.continues(messages[start]) or start <= head):
             start -= 1
-        while stop < count and (adapter.continues(messages[stop]) or stop == index + 1 or _is_lead(messages, stop)):
+        while stop < count and (adapter.continues(messages[stop]) or stop <= head):
             stop += 1
-        if rounds and start <= rounds[-1][1]:
-            rounds[-1] = (rounds[-1][0], stop)
+        if stop < count and messages[stop].get("role") == "user":
+            stop += 1
+        if rounds and start < rounds[-1][1]:
+            rounds[-1] = (rounds[-1][0], max(stop, rounds[-1][1]))
         else:
             rounds.append((start, stop))
     return rounds
-
-
-def _is_lead(messages: list[Any], index: int) -> bool:
-    """Whether no user message comes before this one: the head of a history is one piece."""
-    return all(message.get("role") in ("system", "developer") for message in messages[:index]) if index < 4 else False
 
 
 def _bench(

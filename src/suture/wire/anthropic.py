@@ -339,6 +339,8 @@ def _entry(index: int, wire: dict[str, Any]) -> Entry:
     if role not in ("user", "assistant", "system"):
         calls = isinstance(content, list) and any(isinstance(b, dict) and b.get("type") == "tool_use" for b in content)
         role, odd = "assistant" if calls else "user", {"unknown": role}
+    if content is None:
+        odd = {**(odd or {}), "absent": "content"}
     return Entry(role, tuple(_content(content, index, origin)), origin, metadata=odd)
 
 
@@ -369,7 +371,8 @@ def _block(block: Any, origin: Origin, container: Origin) -> Part | Result:
     if kind.endswith(_PROVIDER_RESULT):
         return _provider_result(block, kind, origin, container)
     if kind in _REASONING:
-        payload = block.get("signature") if kind == "thinking" else block.get("data")
+        whole = kind != "thinking" or isinstance(block.get("thinking"), str)
+        payload = block.get("signature" if kind == "thinking" else "data") if whole else None
         model = container.wire.get("model")
         return ReasoningPart(
             text=_text(block.get("thinking")),
@@ -397,6 +400,8 @@ def _use(block: dict[str, Any], kind: str, origin: Origin) -> ToolPart:
 def _result(block: dict[str, Any], origin: Origin, container: Origin, flaws: tuple[str, ...] = ()) -> Result:
     content = block.get("content")
     output: Any = content
+    if content is None and "content" in block:
+        flaws = (*flaws, "content")
     if isinstance(content, list):
         output = tuple(_inner(b, Origin((*origin.at, "content", n), b)) for n, b in enumerate(content))
     return Result(
@@ -572,7 +577,9 @@ def _print_result(part: ToolPart, limits: Limits) -> Any:
 
 
 def _print_output(output: Any, old: Any) -> Any:
-    if output is old or output is None or isinstance(output, str):
+    if output is None:
+        return ""
+    if output is old or isinstance(output, str):
         return output
     if isinstance(output, tuple):
         return patch_list(old, [_print_part(part) for part in output])

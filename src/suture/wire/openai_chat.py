@@ -225,7 +225,7 @@ def _entry(index: int, wire: dict[str, Any]) -> Entry:
     if role == "function" and isinstance(wire.get("tool_call_id"), str):
         role, odd = "tool", {"unknown": role}
     if role in ("tool", "function"):
-        return Entry("tool", (_result(wire, origin, role, ("role",) if odd else ()),), origin)
+        return Entry("tool", (_result(wire, origin, role),), origin, metadata=odd)
     parts = tuple(_content(wire.get("content"), index))
     notes = {"role": role} if role == "developer" else odd
     return Entry("user" if role == "user" else "system", parts, origin, metadata=notes, keeps=wire.get("content") == "")
@@ -318,7 +318,7 @@ def _legacy_call(wire: dict[str, Any], origin: Origin) -> ToolPart:
     return ToolPart(call_id="", name=_text(wire.get("name")), input=value, raw_input=raw, kind="legacy", origin=origin)
 
 
-def _result(wire: dict[str, Any], origin: Origin, role: str, flaws: tuple[str, ...]) -> Result:
+def _result(wire: dict[str, Any], origin: Origin, role: str) -> Result:
     content = wire.get("content")
     output: Any = content
     if isinstance(content, list):
@@ -329,7 +329,6 @@ def _result(wire: dict[str, Any], origin: Origin, role: str, flaws: tuple[str, .
         name=_text(wire.get("name")),
         output=output,
         kind="legacy" if role == "function" else "function",
-        flaws=flaws,
         origin=origin,
         container=origin,
     )

@@ -22,7 +22,7 @@ import msgspec
 from suture.transcript import PLACEHOLDERS, Contract, Limits
 from suture.wire.base import Request, not_objects, typed_scan
 from suture.wire.openai_responses_print import encode
-from suture.wire.openai_responses_read import CALLS, OUTPUTS, decode, hosted, kind_of
+from suture.wire.openai_responses_read import CALLS, OUTPUTS, ROLES, decode, hosted, kind_of
 
 __all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "ids", "limits", "mentions", "names", "scan"]
 
@@ -82,6 +82,7 @@ RULES: Final = {
         "The encrypted content could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
     ),
     "duplicate-item": Contract("ORS-11", "seen", "Duplicate item found with id fc_…", "github/copilot-cli#3560"),
+    "untyped-item": Contract("ORS-05", "documented", source="openai SDK: `type` and `role` are literals"),
     "malformed-item-id": Contract(
         "ORS-12",
         "seen",
@@ -165,6 +166,7 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:
     suspects.update(_wrong_calls(items))
     suspects.update(_wrong_reasoning(messages, typed, request))
     others = [(index, item) for index, item in items if item.type not in _PLAIN and item.type is not None]
+    suspects.update(index for index, item in others if not item.type)
     suspects.update(_others(messages, others))
     if request.get("store") is False or (request.get("previous_response_id") and request.get("conversation")):
         suspects.update(_by_request(messages, request))
@@ -224,8 +226,10 @@ def _wrong_messages(items: list[tuple[int, _Item]]) -> Iterator[int]:
             if type(content) is not str:
                 wanted = _SAID.get(item.role or "", "")
                 if content is None or not all(part.type == wanted and part.text for part in content):
-                    if item.role is None or content is None or _parts_are_odd(content, wanted):
+                    if content is None or _parts_are_odd(content, wanted):
                         yield index
+            if item.role not in ROLES:
+                yield index
 
 
 def _parts_are_odd(parts: list[_Part], wanted: str) -> bool:
@@ -393,8 +397,44 @@ def ids(message: Any, /) -> Iterator[str]:
 
 
 def mentions(messages: list[Any], known: Set[str], /) -> set[int]:
-    """The items that name one of these ids."""
-    return {i for i, message in enumerate(messages) if type(message) is dict and not known.isdisjoint(ids(message))}
+    """The items of all rounds that these ids tie together, and of those in between.
+
+    A result may stand rounds behind its call, and keeps its place: so a tie pulls in what it spans, and what is pulled in
+    brings ties of its own. A round of one item brings the next one, as the rebuilding of a stretch does.
+    """
+    starts = [index for index, message in enumerate(messages) if index == 0 or not continues(message)]
+    stops = [*starts[1:], len(messages)]
+    tied = [{name for item in messages[a:b] if type(item) is dict for name in ids(item)} for a, b in zip(starts, stops, strict=True)]
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for number, its_ids in enumerate(tied):
+        for name in its_ids:
+            first.setdefault(name, number)
+            last[name] = number
+    fresh = list(range(len(starts) + 1))
+    """For each round the first one from there on that is not pulled in yet."""
+    found: set[int] = set()
+    waiting = list(known)
+    while waiting:
+        name = waiting.pop()
+        end = last.get(name, -1)
+        number = _next(fresh, first.get(name, len(starts)))
+        while number <= end:
+            fresh[number] = number + 1
+            found.update(range(starts[number], stops[number]))
+            waiting += tied[number]
+            if stops[number] - starts[number] == 1:
+                end = min(max(end, number + 1), len(starts) - 1)
+            number = _next(fresh, number)
+    return found
+
+
+def _next(fresh: list[int], number: int) -> int:
+    """Follow the chain, and shorten it on the way."""
+    while fresh[number] != number:
+        fresh[number] = fresh[fresh[number]]
+        number = fresh[number]
+    return number
 
 
 def names(message: Any, /) -> Iterator[str]:

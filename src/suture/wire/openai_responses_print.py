@@ -8,7 +8,7 @@ from typing import Any, Final
 from suture.transcript import FilePart, Limits, Message, OpaquePart, Part, ReasoningPart, TextPart, ToolPart, output_text
 from suture.transcript.codec import dumps
 from suture.wire.base import ABSENT, patch, patch_list
-from suture.wire.openai_responses_read import CALLS, OUTPUTS, kind_of
+from suture.wire.openai_responses_read import CALLS, OUTPUTS, ROLES, is_typed, kind_of
 
 __all__ = ["encode"]
 
@@ -51,7 +51,7 @@ class _Printer:
                 self._speak(message, spoken)
                 self._call(part)
             elif isinstance(part, ReasoningPart):
-                self.items.append(patch(_wire(part), id=_id(_wire(part), part.item_id)))
+                self.items.append(patch(_wire(part), type="reasoning", id=_id(_wire(part), part.item_id)))
                 self.thoughts += 1
             elif _whole(part):
                 self._print(_print_whole(part, message))
@@ -145,6 +145,9 @@ def _print_message(message: Message, parts: list[Part]) -> Any:
     wire = message.origin.wire if message.origin else None
     if not isinstance(wire, dict) or kind_of(wire) != "message":
         return _new_message(message.role, parts)
+    if not is_typed(wire):
+        role = {"role": message.role} if wire.get("role") not in ROLES else {}
+        wire = patch(wire, type="message", **role)
     old = wire.get("content", ABSENT)
     content = _content(parts, message.role, old)
     if message.role != "assistant" or not isinstance(content, list):

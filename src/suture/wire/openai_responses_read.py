@@ -8,7 +8,7 @@ from typing import Any, Final
 from suture.transcript import Entry, FilePart, OpaquePart, Origin, Part, ReasoningPart, Result, TextPart, ToolPart
 from suture.wire.base import read_arguments
 
-__all__ = ["CALLS", "OUTPUTS", "decode", "hosted", "kind_of"]
+__all__ = ["CALLS", "OUTPUTS", "ROLES", "UNTYPED", "decode", "hosted", "is_typed", "kind_of"]
 
 CALLS: Final = {
     "function_call": "function",
@@ -42,20 +42,41 @@ _ASKED: Final = {
 }
 """Where a call says what it wants, if it is not a function's."""
 
+UNTYPED: Final = "untyped"
+"""In an entry's notes: its item does not say what it is."""
+
 _NOT_PRODUCED: Final = frozenset({"compaction_trigger", "mcp_approval_response", "additional_tools", "configuration_update"})
 """What a model does not say: reasoning in front of it led to nothing."""
 
 
+ROLES: Final = frozenset({"user", "system", "developer", "assistant"})
+
+
 def kind_of(item: dict[str, Any]) -> str:
-    """The type of an item; a role alone makes a message, an id alone a reference."""
+    """The type of an item; where it has none, what its other keys make of it. Empty: nothing that is known."""
     kind = item.get("type")
-    if isinstance(kind, str):
+    if isinstance(kind, str) and kind:
         return kind
-    if kind is not None:
-        return ""
-    if "role" in item:
+    if isinstance(item.get("call_id"), str) and "output" in item:
+        return "function_call_output"
+    if isinstance(item.get("call_id"), str) and "arguments" in item:
+        return "function_call"
+    if isinstance(item.get("summary"), list):
+        return "reasoning"
+    if "role" in item or "content" in item:
         return "message"
-    return "item_reference" if isinstance(item.get("id"), str) else ""
+    return "item_reference" if kind is None and isinstance(item.get("id"), str) and item.keys() <= _REFERENCE else ""
+
+
+_REFERENCE: Final = frozenset({"id", "type"})
+
+
+def is_typed(item: dict[str, Any]) -> bool:
+    """Whether the item says what it is: a message and a reference may do so without a type, a message by its role."""
+    kind, named = kind_of(item), item.get("type")
+    if kind == "message" and item.get("role") not in ROLES:
+        return False
+    return bool(kind) and (named == kind or (named is None and kind in ("message", "item_reference")))
 
 
 def hosted(item: dict[str, Any]) -> bool:
@@ -73,21 +94,41 @@ def decode(items: Iterable[tuple[int, Any]], /) -> list[Entry]:
 
 def _entry(index: int, wire: dict[str, Any], shells: dict[str, str]) -> Entry:
     """One item; `shells` collects the call ids of local shell calls by their items' ids, for results without one."""
-    kind, origin = kind_of(wire), Origin((index,), wire)
-    item_id = _own_id(wire)
+    kind, origin, item_id = kind_of(wire), Origin((index,), wire), _own_id(wire)
+    notes = None if is_typed(wire) else {UNTYPED: True}
+    if kind == "message" and wire.get("role") in ("tool", "function"):
+        return Entry("tool", (_chat_result(wire, origin),), origin, metadata=notes)
     if kind == "message":
-        return _message(index, wire, origin, item_id)
+        role = wire.get("role") if wire.get("role") in ROLES else _implied_role(wire)
+        neutral = "system" if role == "developer" else role
+        return Entry(neutral, _content(index, wire, role), origin, item_id, notes)  # type: ignore[arg-type]
     if kind == "reasoning":
-        return Entry("assistant", (_reasoning(wire, origin, item_id),), origin, item_id)
+        return Entry("assistant", (_reasoning(wire, origin, item_id),), origin, item_id, notes)
     if kind in CALLS and not hosted(wire):
         call = _call(wire, CALLS[kind], origin, item_id)
         if kind == "local_shell_call" and item_id:
             shells[item_id] = call.call_id
-        return Entry("assistant", (call,), origin, item_id)
+        return Entry("assistant", (call,), origin, item_id, notes)
     if kind in OUTPUTS and not hosted(wire):
-        return Entry("tool", (_result(wire, OUTPUTS[kind], origin, shells),), origin, item_id)
+        return Entry("tool", (_result(wire, OUTPUTS[kind], origin, shells),), origin, item_id, notes)
     role = "system" if kind in _NOT_PRODUCED or not kind else "assistant"
-    return Entry(role, (OpaquePart(kind, wire, origin),), origin, item_id)  # type: ignore[arg-type]
+    return Entry(role, (OpaquePart(kind, wire, origin),), origin, item_id, notes)  # type: ignore[arg-type]
+
+
+def _implied_role(wire: dict[str, Any]) -> str:
+    """Whose message it is by what it says, where no known role is given: the user's, where nothing else is sure."""
+    content = wire.get("content")
+    kinds = {part.get("type") for part in content if isinstance(part, dict)} if isinstance(content, list) else set()
+    return "assistant" if kinds & {"output_text", "refusal"} else "user"
+
+
+def _chat_result(wire: dict[str, Any], origin: Origin) -> Result:
+    """A result as Chat Completions writes it, a message of its own; it is printed anew."""
+    content, anew = wire.get("content"), Origin(origin.at, None)
+    if isinstance(content, list):
+        content = tuple(_part(piece, "text", Origin((*origin.at, "content", n), None)) for n, piece in enumerate(content))
+    call_id = _text(wire.get("tool_call_id"))
+    return Result(call_id=call_id, name=_text(wire.get("name")), output=content, origin=anew, container=anew)
 
 
 def _own_id(wire: dict[str, Any]) -> str | None:
@@ -100,20 +141,14 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _message(index: int, wire: dict[str, Any], origin: Origin, item_id: str | None) -> Entry:
-    role, content = wire.get("role"), wire.get("content")
-    if role not in ("user", "system", "developer", "assistant"):
-        return Entry("system", (OpaquePart("message", wire, origin),), origin, item_id)
-    neutral = "system" if role == "developer" else role
+def _content(index: int, wire: dict[str, Any], role: Any) -> tuple[Part, ...]:
+    content = wire.get("content")
     own = "output_text" if role == "assistant" else "input_text"
-    parts: tuple[Part, ...] = ()
     if isinstance(content, list):
-        parts = tuple(_part(part, own, Origin((index, "content", n), part)) for n, part in enumerate(content))
-    elif isinstance(content, str):
-        parts = (TextPart(content, Origin((index, "content"), content)),) if content else ()
-    elif content is not None:
-        parts = (OpaquePart("", content, Origin((index, "content"), content)),)
-    return Entry(neutral, parts, origin, item_id)  # type: ignore[arg-type]
+        return tuple(_part(part, own, Origin((index, "content", n), part)) for n, part in enumerate(content))
+    if isinstance(content, str):
+        return (TextPart(content, Origin((index, "content"), content)),) if content else ()
+    return () if content is None else (OpaquePart("", content, Origin((index, "content"), content)),)
 
 
 def _part(wire: Any, own: str, origin: Origin) -> Part:

@@ -44,9 +44,9 @@ MESSAGE_RULES: Final[tuple[Callable[[list[Message], Bench], list[Message]], ...]
     unanswered.apply,
     provider_executed.apply,
     steps.apply,  # once it is known which calls are over
-    reasoning.apply,
     item_types.apply,
     content.apply,
+    reasoning.apply,  # what is left of an answer may be reasoning alone
     call_ids.apply,
     names.apply,
     keys.apply,

@@ -32,18 +32,35 @@ RULES = (
             ],
         ),
     ),
+    Rule(
+        code="SU507",
+        name="unknown-role",
+        summary="Every message has one of the format's roles.",
+        why="Other formats and templates have roles of their own, or the key was lost.",
+        fix="The role follows from what the message holds: a result's, a caller's, else the user's.",
+        example=Example("openai_chat", [{"role": "user", "content": "Hi"}, {"role": "narrator", "content": "Rain."}]),
+    ),
 )
 
 
 def apply(entries: list[Entry], bench: Bench) -> list[Entry]:
-    """Split entries that hold blocks of the other role."""
+    """Name the roles that are not known, and split entries that hold blocks of the other role."""
+    entries = [_known(entry, bench) for entry in entries]
     if not bench.applies("misplaced-block"):
         return entries
     return [piece for entry in entries for piece in _split(entry, bench)]
 
 
+def _known(entry: Entry, bench: Bench) -> Entry:
+    """Report a role that was inferred."""
+    if entry.metadata and "unknown" in entry.metadata:
+        what = f"the role {entry.metadata['unknown']!r} is not known"
+        bench.report("unknown-role", entry.origin.at, what, f"taken as {entry.role!r}")
+    return entry
+
+
 def _split(entry: Entry, bench: Bench) -> list[Entry]:
-    if entry.role == "system" or all(_role(item, entry) == entry.role for item in entry.items):
+    if all(_role(item, entry) == entry.role for item in entry.items):
         return [entry]
     pieces: list[Entry] = []
     for item in entry.items:

@@ -93,14 +93,6 @@ RULES = (
         ),
     ),
     Rule(
-        code="SU507",
-        name="unknown-role",
-        summary="Every message has one of the format's roles.",
-        why="Other formats and templates have roles of their own, or the key was lost.",
-        fix="The role follows from what the message holds: a result's, a caller's, else the user's.",
-        example=Example("openai_chat", [{"role": "user", "content": "Hi"}, {"role": "narrator", "content": "Rain."}]),
-    ),
-    Rule(
         code="SU405",
         name="empty-tool-calls",
         summary="A list of calls is absent or holds calls.",
@@ -155,7 +147,7 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
 
 
 def _keys(message: Message, bench: Bench) -> Message:
-    """The message in a role that is known, without a list of calls that holds none, and with well-formed blocks."""
+    """The message without a list of calls that holds none, and with well-formed blocks."""
     metadata = message.metadata or {}
     if message.origin is not None and "empty" in metadata:
         where = (*message.origin.at, metadata["empty"])
@@ -164,9 +156,6 @@ def _keys(message: Message, bench: Bench) -> Message:
     if message.origin is not None and "null" in metadata:
         if bench.report("empty-message", message.origin.at, "the content is null or an empty list", "made what the format takes for none"):
             message = msgspec.structs.replace(message, metadata=None)
-    if message.origin is not None and "unknown" in metadata:
-        what = f"the role {metadata['unknown']!r} is not known"
-        bench.report("unknown-role", message.origin.at, what, f"taken as {message.role!r}")
     return edit_parts([message], lambda part: _formed(part, bench))[0]
 
 
@@ -240,8 +229,8 @@ def _results(message: Message, moved: list[Part], bench: Bench) -> Message:
 def _result(part: ToolPart, moved: list[Part], bench: Bench) -> ToolPart:
     where = part.outcome_origin.at if part.outcome_origin else ()
     call_id = part.call_id
-    if not isinstance(part.output, tuple) or part.kind == "computer":
-        return _plain(part, bench) if part.outcome_origin and bench.limits.result_content == "text" else part
+    if not isinstance(part.output, tuple):
+        return _plain(part, bench)
     output: Any = part.output
     if any(isinstance(p, TextPart) and not p.text for p in output) and bench.report(
         "blank-text", where, f"the result of {call_id!r} has an empty text block", "dropped", call_id=call_id
@@ -252,11 +241,12 @@ def _result(part: ToolPart, moved: list[Part], bench: Bench) -> ToolPart:
         return part if output is part.output else msgspec.structs.replace(part, output=output or "")
     files = [p for p in output if isinstance(p, FilePart)]
     message = f"the result of {call_id!r} holds what is not text" if output else f"the result of {call_id!r} is empty"
-    if not (output and all(isinstance(p, TextPart) for p in output)) and bench.report(
+    if (not all(isinstance(p, TextPart) for p in output) or (text_only and not output)) and bench.report(
         "result-content", where, message, "files moved to the user message after the results", call_id=call_id
     ):
         moved.extend(files)
-        output = tuple(_as_text(p) for p in output if not isinstance(p, FilePart)) or (IMAGE_NOTE if files else "")
+        texts = (_as_text(part) for part in output if not isinstance(part, FilePart))
+        output = tuple(part for part in texts if _carries(part, bench)) or (IMAGE_NOTE if files else "")
     return part if output is part.output else msgspec.structs.replace(part, output=output or "")
 
 
@@ -266,7 +256,10 @@ def _as_text(part: Part) -> Part:
 
 def _plain(part: ToolPart, bench: Bench) -> ToolPart:
     """A result that is neither text nor blocks, as text."""
-    if isinstance(part.output, str) or not part.outcome_origin:
+    demand = bench.limits.result_content
+    if isinstance(part.output, str) or not part.outcome_origin or demand == "any" or part.executor == "provider":
+        return part
+    if part.output is None and demand == "rich":
         return part
     message = f"the result of {part.call_id!r} is not text"
     if not bench.report("result-content", part.outcome_origin.at, message, "printed as text", call_id=part.call_id):
@@ -282,7 +275,8 @@ def _filled(message: Message, final: bool, bench: Bench) -> Message | None:
         return message
     if message.role == "assistant" and any(isinstance(p, ReasoningPart) for p in message.parts):
         return message
-    if message.role == "assistant" and final and bench.limits.final_empty_assistant and message.hollow:
+    absent = "absent" in (message.metadata or {})
+    if message.role == "assistant" and final and bench.limits.final_empty_assistant and message.hollow and not absent:
         return message
     where = message.origin.at if message.origin else ()
     drop = message.role != "user" or bench.limits.empty_user == "drop"

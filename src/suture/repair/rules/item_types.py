@@ -120,7 +120,7 @@ def _fit(slot: Slot, answer: Answer, bench: Bench) -> None:
         what = f"the result of {part.call_id!r} is that of a {result.kind} call, which this is not"
         if not _report("result-type", result, what, "written as the type that answers the call", bench):
             return
-        result = msgspec.structs.replace(result, kind=part.kind)
+        result = msgspec.structs.replace(result, kind=part.kind, origin=_bare(result.origin))
     if part.kind in _FREE_TEXT:
         result = _texts(result, retyped=retyped, bench=bench)
     elif not _holds(part.kind, result.output):
@@ -139,6 +139,11 @@ def _fit(slot: Slot, answer: Answer, bench: Bench) -> None:
 
 def _report(rule: str, result: Result, what: str, action: str, bench: Bench, lost: str | None = None) -> bool:  # noqa: PLR0913
     return bench.report(rule, result.origin.at, what, action, call_id=result.call_id or None, lost=lost)
+
+
+def _bare(origin: Origin) -> Origin:
+    """A result without its own id, which is one of another type."""
+    return Origin(origin.at, {key: value for key, value in origin.wire.items() if key != "id"} if origin.wire else None)
 
 
 def _shell_keys(result: Result, bench: Bench) -> None:
@@ -271,6 +276,8 @@ def _writable(part: Part, bench: Bench) -> Part:
         if bench.report("arguments-encoding", where, what, "printed as text", call_id=part.call_id):
             return msgspec.structs.replace(part, input="" if part.input is None else dumps(part.input))
         return part
+    if part.origin is None and part.kind in _FREE_TEXT:
+        part = msgspec.structs.replace(part, output=_function_output(part.output))
     forged = part.settled and part.outcome_origin is None and part.kind == "computer" and not _holds(part.kind, part.output)
     return as_function(part) if forged or (part.origin is None and part.kind in _NEEDS_ACTION) else part
 
@@ -288,7 +295,11 @@ def _part(part: Part, message: Message, bench: Bench) -> Iterator[Part]:
     assistant = message.role == "assistant"
     if isinstance(part, OpaquePart) and inside and part.kind in _TEXTS and not (assistant and part.kind == "refusal"):
         done = bench.report("part-type", where, f"the {message.role} does not say {part.kind!r}", "its type was changed")
-        yield TextPart(_said(part), Origin(where, None)) if done else part
+        text = _said(part)
+        if not done:
+            yield part
+        elif text:
+            yield TextPart(text, Origin(where, None))
     elif assistant and (isinstance(part, FilePart) or (isinstance(part, OpaquePart) and inside and _is_input(part))):
         kind = part.kind if isinstance(part, OpaquePart) else "input_image"
         value = part.origin.wire if part.origin else None

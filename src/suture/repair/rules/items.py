@@ -39,6 +39,15 @@ RULES = (
         example=Example("openai_responses", [_USER, {**_CALL, "id": "call_1"}, _OUTPUT]),
     ),
     Rule(
+        code="SU414",
+        name="untyped-item",
+        summary="A record says what it is: by its type, a message by its role.",
+        why="Records of another format were mixed in, or a key was lost.",
+        fix="What it holds says what it is: a call, a result, or a message of the user where nothing else is sure. A record "
+        "that holds nothing known is dropped, and is in the report.",
+        example=Example("openai_responses", [_USER, {**_CALL, "type": None}, _OUTPUT]),
+    ),
+    Rule(
         code="SU206",
         name="duplicate-item",
         summary="No two records have one id.",
@@ -88,10 +97,26 @@ def prepare(entries: list[Entry], bench: Bench) -> list[Entry]:
         what = "both `previous_response_id` and `conversation` are given"
         if bench.report("two-continuations", (), what, "`previous_response_id` was dropped from `Repaired.request`"):
             bench.request.pop("previous_response_id")
+    entries = [entry for entry in entries if not (_noted(entry, "untyped") and _unknown(entry, bench))]
     if bench.request.get("store") is False:
         entries = [entry for entry in entries if not _unstored(entry, bench)]
     entries = _own_outputs(_once(entries, bench), bench)
     return _server_calls(entries, bench)
+
+
+def _noted(entry: Entry | Message, note: str) -> bool:
+    return isinstance(entry.metadata, dict) and bool(entry.metadata.get(note))
+
+
+def _unknown(entry: Entry, bench: Bench) -> bool:
+    """Whether an entry that does not say what it is holds nothing to tell it by; reports it in either case."""
+    nothing = _opaque(entry) == "" and any(isinstance(item, OpaquePart) and whole(item) for item in entry.items)
+    kind = "result" if entry.role == "tool" else "call" if entry.calls else f"message of the {entry.role}"
+    what = "nothing here says what this is"
+    if not nothing:
+        bench.report("untyped-item", entry.origin.at, what, f"taken as a {kind}")
+        return False
+    return bench.report("untyped-item", entry.origin.at, what, "dropped", lost=dumps(entry.origin.wire))
 
 
 def _unstored(entry: Entry, bench: Bench) -> bool:
@@ -188,7 +213,7 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
 
 def _answered(messages: list[Message]) -> list[Message]:
     """The messages; a call that only the server holds is answered, whatever the hook made of it."""
-    return [_settled(message) if (message.metadata or {}).get(ELSEWHERE) else message for message in messages]
+    return [_settled(message) if _noted(message, ELSEWHERE) else message for message in messages]
 
 
 def _settled(message: Message) -> Message:

@@ -75,10 +75,9 @@ def apply(pairing: Pairing, bench: Bench) -> None:
         for number, answer in enumerate(slot.answers):
             if answer.result.call_id != slot.part.call_id:
                 _named(slot, answer, bench)
-            for key in answer.result.flaws:
-                what = f"a result has no {key!r} that is known"
-                rule = "unknown-role" if key == "role" else "malformed-block"
-                bench.report(rule, answer.result.origin.at, what, "taken as the result that it is")
+            if answer.result.flaws:
+                what = f"a result has no well-formed {answer.result.flaws[0]!r}"
+                bench.report("malformed-block", answer.result.origin.at, what, "written as the format needs it")
             if _misplaced(slot, answer, bench):
                 slot.answers[number] = _displaced(answer)
 

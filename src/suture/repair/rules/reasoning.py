@@ -87,7 +87,8 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Keep reasoning where its provider takes it back."""
     if not any(bench.applies(rule.name) for rule in RULES):
         return messages
-    messages = [_mend(message, bench) for message in messages]
+    mended = ((message, _mend(message, bench)) for message in messages)
+    messages = [new for old, new in mended if new.parts or not old.parts]
     return _final(messages, bench) if bench.at_end else messages
 
 
@@ -152,7 +153,10 @@ def _final(messages: list[Message], bench: Bench) -> list[Message]:
         message = messages[last] = _without(message, "reasoning-not-wanted", "thinking is off", bench)
     if last == len(messages) - 1 and not loop and bench.request.get("next_role") != "user":
         messages[last] = _trim(message, bench)
-    return [m for n, m in enumerate(messages) if m.parts or n != last or not had]
+    if messages[last].parts or not had:
+        return messages
+    del messages[last]
+    return _final(messages, bench)
 
 
 def _leads(messages: list[Message], last: int) -> bool:
