@@ -10,12 +10,15 @@ import msgspec
 
 from suture.transcript import CAUSES
 
-__all__ = ["CONTRACTS", "DIFFERENCES", "WILD", "Case", "canonical"]
+__all__ = ["CONTRACTS", "DIFFERENCES", "PENDING", "WILD", "Case", "canonical"]
 
 FOLDER = Path(__file__).parent.parent / "cases"
 
 FORMATS = {"anthropic_messages": "anthropic", "ai_sdk_ui_v4": "ai_sdk_ui", "agents_sdk_session": "openai_responses"}
 """Names that the wild rows use for a format, or for a kind of it."""
+
+PENDING = {"aisdk-approval-34"}
+"""Reports of histories that look broken and are not: the SDK goes on with a call that was approved last."""
 
 SETTINGS: dict[str, dict[str, Any]] = {"mastra-reason-39": {"reasoning_model": True}}
 """What a wild row says in words about its request."""

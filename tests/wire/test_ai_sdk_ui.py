@@ -20,12 +20,10 @@ from suture.wire import ai_sdk_ui
 from suture.wire.base import Adapter
 from tests.oracles import node, strict
 from tests.strategies import broken, histories
-from tests.wire.cases import CONTRACTS, WILD, Case
+from tests.wire.cases import CONTRACTS, PENDING, WILD, Case
 
 FORMAT = "ai_sdk_ui"
 CASES = [case for case in (*CONTRACTS, *WILD) if case.format == FORMAT]
-PENDING = {"aisdk-approval-34"}
-"""Approved, not run yet, and the end of the history: the SDK goes on with it, so nothing is wrong."""
 SOUND = [case for case in CASES if case.valid or case.id in PENDING]
 BROKEN = [case for case in CASES if case not in SOUND]
 
