@@ -1,86 +1,36 @@
-"""The AI SDK's UIMessages: the cases, the SDK's own verdict on every state, and a fast look that misses nothing."""
+"""The AI SDK's UIMessages: what is found in them, and what becomes of it."""
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 import suture
 from suture import pipeline
-from suture.errors import InputError
-from suture.repair import foreign
-from suture.repair.report import Repaired
-from suture.transcript import CAUSES, PLACEHOLDERS, SETTLED, ToolPart
+from suture.transcript import CAUSES, Part, TextPart, ToolPart
 from suture.wire import ai_sdk_ui
-from suture.wire.base import Adapter
 from tests.oracles import node, strict
-from tests.strategies import broken, histories
-from tests.wire.cases import CONTRACTS, PENDING, WILD, Case
-
-FORMAT = "ai_sdk_ui"
-CASES = [case for case in (*CONTRACTS, *WILD) if case.format == FORMAT]
-SOUND = [case for case in CASES if case.valid or case.id in PENDING]
-BROKEN = [case for case in CASES if case not in SOUND]
-
-USER = {"id": "u", "role": "user", "parts": [{"type": "text", "text": "Weather?"}]}
-LATER = {"id": "u2", "role": "user", "parts": [{"type": "text", "text": "and?"}]}
-STEP = {"type": "step-start"}
-SAID = {"type": "text", "text": "Done."}
-GRANTED = {"id": "ap1", "approved": True}
-REFUSED = {"id": "ap1", "approved": False, "reason": "no"}
-
-
-USUAL: dict[str, dict[str, Any]] = {
-    "output-available": {"output": "4 C"},
-    "output-error": {"errorText": "timeout"},
-    "output-denied": {"approval": REFUSED},
-    "approval-requested": {"approval": {"id": "ap1"}},
-    "approval-responded": {"approval": GRANTED},
-}
-
-
-def named(cases: list[Case]) -> list[object]:
-    """The cases under their ids."""
-    return [pytest.param(case, id=case.id) for case in cases]
-
-
-def tool(state: object = "output-available", call_id: str = "c1", **fields: Any) -> dict[str, Any]:
-    """A tool part in a state, with the fields of that state and others; what is `...` is left out."""
-    usual = USUAL.get(str(state), {})
-    part = {"type": "tool-weather", "toolCallId": call_id, "state": state, "input": {"city": "Oslo"}, **usual, **fields}
-    return {key: value for key, value in part.items() if value is not ...}
-
-
-def answer(*parts: Any, **keys: Any) -> dict[str, Any]:
-    """An assistant's message."""
-    return {"id": "a", "role": "assistant", "parts": [STEP, *parts], **keys}
-
-
-def repaired(messages: list[Any], **policies: Any) -> Repaired:
-    """The repair, after making sure that it mutates nothing and stays."""
-    before = copy.deepcopy(messages)
-    done = suture.repair(messages, FORMAT, **policies)
-    again = suture.repair(done.messages, FORMAT, **policies)
-    assert before == messages
-    assert [] == again.repairs
-    assert done.messages is again.messages
-    return done
-
-
-def parts_of(messages: list[Any], **policies: Any) -> Any:
-    """The parts of the answer after its repair, without the `step-start` that it begins with."""
-    return repaired(messages, **policies).messages[1]["parts"][1:]
-
-
-def found(messages: list[Any]) -> list[str]:
-    """The names of the rules that `check` finds broken."""
-    return [finding.rule for finding in suture.check(messages, FORMAT)]
-
+from tests.wire.cases import Case
+from tests.wire.ui import (
+    BROKEN,
+    CASES,
+    FORMAT,
+    GRANTED,
+    LATER,
+    REFUSED,
+    SAID,
+    SOUND,
+    STEP,
+    USER,
+    answer,
+    found,
+    named,
+    parts_of,
+    repaired,
+    tool,
+)
 
 # --- the cases ------------------------------------------------------------------------------------------------------
 
@@ -112,88 +62,7 @@ def test_the_sdk_sends_every_case_after_its_repair() -> None:
     assert {} == {case.id: error for case, error in zip(CASES, errors, strict=True) if error}
 
 
-# --- every state, as the SDK sees it --------------------------------------------------------------------------------
-
-FIELDS: dict[str, dict[str, Any]] = {
-    "as it is": {},
-    "no input": {"input": ...},
-    "null input": {"input": None},
-    "text input": {"input": '{"city": "Os'},
-    "raw input": {"input": ..., "rawInput": '{"city": "Oslo"}'},
-    "output": {"output": "4 C"},
-    "null output": {"output": None},
-    "no output": {"output": ...},
-    "error": {"errorText": "timeout"},
-    "null error": {"errorText": None},
-    "no error": {"errorText": ...},
-    "error that is no text": {"errorText": {"code": 4}},
-    "granted": {"approval": GRANTED},
-    "refused": {"approval": REFUSED},
-    "asked": {"approval": {"id": "ap1"}},
-    "null approval": {"approval": None},
-    "no approval": {"approval": ...},
-    "approval without id": {"approval": {"approved": True}},
-    "reason is null": {"approval": {**GRANTED, "reason": None}},
-    "preliminary": {"preliminary": True},
-    "preliminary is null": {"preliminary": None},
-    "provider": {"providerExecuted": True},
-    "provider is null": {"providerExecuted": None},
-    "metadata is null": {"callProviderMetadata": None},
-    "no id": {"toolCallId": ...},
-    "id is a number": {"toolCallId": 4},
-    "no name": {"type": "tool-"},
-    "dynamic": {"type": "dynamic-tool", "toolName": "weather"},
-    "dynamic without name": {"type": "dynamic-tool"},
-    "marked dynamic": {"type": "dynamic-tool", "toolName": "weather", "dynamic": True},
-    "unknown key": {"title": "Weather", "note": 3},
-}
-STATES = (*SETTLED, "result", "done", None)
-TABLE = {
-    f"{state}, {what}, {place}": [USER, answer(tool(state, **fields)), *rest]
-    for state in STATES
-    for what, fields in FIELDS.items()
-    for place, rest in (("last", []), ("in the middle", [LATER]))
-}
-
-# What the SDK takes, and a provider behind it does not, or what is lost on the way: found all the same.
-SOFT = {
-    "input-streaming",  # dropped by the conversion
-    "preliminary",  # sent as if it were final
-    "provider",  # an open call of the provider that is not going on
-    "no input",
-    "null input",
-    "text input",
-    "raw input",
-    "no name",
-}
-
-
-@pytest.fixture(scope="module")
-def verdicts() -> dict[str, str | None]:
-    """What the SDK says of every row of the table."""
-    node.require()
-    return dict(zip(TABLE, node.ai_errors(list(TABLE.values())), strict=True))
-
-
-def test_what_the_sdk_refuses_is_found(verdicts: dict[str, str | None]) -> None:
-    """No state and no field that the SDK stumbles over goes unseen."""
-    assert [] == [row for row, error in verdicts.items() if error and not found(TABLE[row])]
-
-
-def test_what_the_sdk_takes_is_left_alone(verdicts: dict[str, str | None]) -> None:
-    """Findings in what the SDK takes are those that are meant."""
-    taken = [row for row, error in verdicts.items() if not error and SOFT.isdisjoint(row.split(", "))]
-
-    assert len(taken) > 50
-    assert {} == {row: rules for row in taken if (rules := found(TABLE[row]))}
-
-
-def test_the_sdk_takes_every_repair() -> None:
-    """Whatever the state and its fields were, the repair is sent."""
-    node.require()
-    errors = node.ai_errors([repaired(messages).messages for messages in TABLE.values()])
-
-    assert {} == {row: error for row, error in zip(TABLE, errors, strict=True) if error}
+# --- fields and states ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -328,6 +197,39 @@ def test_the_hook_shapes_a_call() -> None:
     assert tool("output-error", input={}, errorText="gone") == part
 
 
+@pytest.mark.parametrize(
+    ("shaped", "expected"),
+    [
+        (TextPart("Which city?"), {"type": "text", "text": "Which city?"}),
+        (
+            ToolPart(call_id="c1", name="weather", input={}, state="output-denied", output="no"),
+            {"state": "output-denied", "reason": "no", "approved": False},
+        ),
+        (
+            ToolPart(call_id="c1", name="weather", input={"a": 1}, state="output-available", output={"t": 4}),
+            {
+                "type": "tool-weather",
+                "toolCallId": "c1",
+                "state": "output-available",
+                "input": {"a": 1},
+                "output": {"t": 4},
+            },
+        ),
+        (
+            ToolPart(call_id="c1", name="rain", state="output-available", output=(TextPart("4"), TextPart("C"))),
+            {"type": "tool-rain", "input": None, "output": "4\nC"},
+        ),
+    ],
+)
+def test_the_sdk_takes_what_the_hook_makes(shaped: Part, expected: dict[str, Any]) -> None:
+    """A part that never was one of the SDK's gets all that its state needs."""
+    done = repaired([USER, answer(tool("approval-requested")), LATER], on_interrupted=lambda _: shaped)
+    part = done.messages[1]["parts"][1]
+
+    assert expected.items() <= {**part, **part.get("approval", {})}.items()
+    assert [] == strict.violations(done.messages, FORMAT, {})
+
+
 # --- steps, ids, shapes ---------------------------------------------------------------------------------------------
 
 
@@ -422,6 +324,7 @@ def test_messages_of_version_4() -> None:
     told = {"id": "a", "role": "assistant", "content": "4 C.", "toolInvocations": calls}
     user, assistant = repaired([asked, told]).messages
 
+    assert FORMAT == suture.detect([asked, told])
     assert ["text", "file"] == [part["type"] for part in user["parts"]]
     assert "experimental_attachments" not in user
     weather = "tool-weather"
@@ -451,96 +354,3 @@ def test_a_rule_that_may_not_act_leaves_the_record() -> None:
     done = pipeline.run(messages, messages, ai_sdk_ui, {}, pipeline.Policies(), {"unanswered-call"})
 
     assert [part, tool("output-error", errorText=CAUSES["unknown"])] == done.messages[1]["parts"][1:]
-
-
-# --- the fast look --------------------------------------------------------------------------------------------------
-
-
-class Thorough:
-    """The adapter with a look that suspects every message."""
-
-    def __getattr__(self, name: str) -> Any:
-        """All else as it is."""
-        return getattr(ai_sdk_ui, name)
-
-    def scan(self, messages: list[Any], request: object, /) -> set[int]:  # noqa: ARG002
-        """Everything."""
-        return set(range(len(messages)))
-
-
-def looked_at_in_full(messages: list[Any]) -> Repaired:
-    """The repair without the fast look."""
-    thorough: Adapter = Thorough()
-    return pipeline.run(messages, messages, thorough, {}, pipeline.Policies())
-
-
-@pytest.mark.parametrize("case", named(CASES))
-def test_the_fast_look_misses_nothing_in_the_cases(case: Case) -> None:
-    """Nor in a case of which any one key is gone, null or something else."""
-    for messages in (case.messages, *_spoilt(case.messages)):
-        full, fast = looked_at_in_full(messages), suture.repair(messages, FORMAT)
-        assert full.repairs == fast.repairs
-        assert full.messages == fast.messages
-
-
-@pytest.mark.parametrize("row", TABLE)
-def test_the_fast_look_misses_nothing_in_any_state(row: str) -> None:
-    """Every state with every field."""
-    assert looked_at_in_full(TABLE[row]).repairs == suture.repair(TABLE[row], FORMAT).repairs
-
-
-@given(st.one_of(broken(FORMAT), histories(FORMAT)))
-@example([])
-def test_the_fast_look_misses_nothing(messages: list[Any]) -> None:
-    """What it passes over, a full look passes over too; and a repair is final."""
-    if not all(isinstance(message, dict) for message in messages):
-        with pytest.raises(InputError):
-            suture.check(messages, FORMAT)
-        return
-    done = repaired(messages)
-
-    assert looked_at_in_full(messages).repairs == done.repairs
-    assert json.dumps(looked_at_in_full(messages).messages) == json.dumps(done.messages)
-
-
-def test_the_fast_look_knows_how_a_stand_in_begins() -> None:
-    """Every text that the rules take for one is read closely."""
-    shapes = (
-        "Tool call x with id y was cancelled - another message came in before it could be completed.",
-        "[System: Tool execution skipped/interrupted by user. No result provided for tool 'x'.]",
-        *(
-            f"{lead}{what} was interrupted by the user."
-            for lead in ("", "[", '["', "The ", "[The ")
-            for what in ("tool call", "task", "operation", "command", "request use", "execution result")
-        ),
-    )
-    for text in (*foreign._TEXTS, *CAUSES.values(), *shapes):
-        assert foreign.is_synthetic(text), text
-        assert not ai_sdk_ui._is_settled(tool(output=f" {text}")), text
-    for text in PLACEHOLDERS:
-        assert not ai_sdk_ui._is_settled(tool(output=text)), text
-    assert not ai_sdk_ui._is_settled(tool(output=["operation aborted"]))
-    assert ai_sdk_ui._is_settled(tool(output="4 C"))
-
-
-def _spoilt(messages: list[Any]) -> list[list[Any]]:
-    """The messages with any one key gone, null, a number, an empty text or an empty list."""
-    made: list[list[Any]] = []
-    others: tuple[Any, ...] = (..., None, 7, "", [])
-    for path in _paths(messages):
-        for value in others:
-            copied = copy.deepcopy(messages)
-            home: Any = copied
-            for step in path[:-1]:
-                home = home[step]
-            if value is ...:
-                del home[path[-1]]
-            else:
-                home[path[-1]] = value
-            made.append(copied)
-    return [each for each in made if all(isinstance(message, dict) for message in each)]
-
-
-def _paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path for key, inner in items for path in ((*at, key), *_paths(inner, (*at, key)))]

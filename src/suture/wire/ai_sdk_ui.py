@@ -461,10 +461,12 @@ def names(message: Any, /) -> Iterator[str]:
 
 
 def fits(messages: list[Any], /) -> int:
-    """Typed parts under `parts`; Gemini's have no type."""
+    """Typed parts under `parts`, where Gemini's have no type; or the keys of AI SDK 4."""
     score = 0
     for message in messages:
         parts = message.get("parts")
-        if isinstance(parts, list) and all(isinstance(part, dict) and "type" in part for part in parts):
+        if "toolInvocations" in message or "experimental_attachments" in message:
+            score += 4
+        elif isinstance(parts, list) and all(isinstance(part, dict) and "type" in part for part in parts):
             score += 4 if parts else 1
     return score

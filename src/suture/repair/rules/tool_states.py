@@ -73,7 +73,7 @@ RULES = (
         ),
     ),
     Rule(
-        code="SU412",
+        code="SU414",
         name="message-shape",
         summary="A message has an id and a list of parts, each in the shape that AI SDK 5 and 6 read.",
         why="The messages were stored by AI SDK 4, or written by hand or by a backend in another language.",
