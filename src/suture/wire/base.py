@@ -48,6 +48,9 @@ class Adapter(Protocol):
     def continues(self, message: Any, /) -> bool:
         """Whether a wire message belongs to the round of the one before it, as results do."""
 
+    def mentions(self, messages: list[Any], calls: set[str], /) -> set[int]:
+        """The indexes of all messages that make or answer one of these calls; none where a call holds its outcome."""
+
     def ids(self, message: Any, /) -> Iterable[str]:
         """The call ids that a wire message names, in calls and in results."""
 
