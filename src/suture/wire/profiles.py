@@ -61,6 +61,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         """As the base says."""
         return self.base.continues(message)
 
+    def mentions(self, messages: list[Any], calls: set[str], /) -> set[int]:
+        """As the base says."""
+        return self.base.mentions(messages, calls)
+
     def ids(self, message: Any, /) -> Iterable[str]:
         """As the base says."""
         return self.base.ids(message)
