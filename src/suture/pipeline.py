@@ -17,7 +17,7 @@ from suture.repair.bench import Bench
 from suture.repair.engine import mend
 from suture.repair.report import Finding, Repaired
 from suture.repair.rules import CODES
-from suture.transcript import Message, Part, ToolPart
+from suture.transcript import Entry, Message, Part, Result, ToolPart
 from suture.wire import ADAPTERS, PROFILES, resolve
 from suture.wire.base import Adapter
 
@@ -122,9 +122,8 @@ def run(
     if not suspects:
         return Repaired(messages=messages, repairs=[], changed=False, request=request)
     _validate(wire, suspects)
-    stretches = _stretches(wire, suspects, adapter)
+    stretches, entries = _broken(wire, suspects, adapter)
     bench = _bench(wire, adapter, request, stretches, policies, rules)
-    entries = adapter.decode((i, wire[i]) for start, stop in stretches for i in range(start, stop))
     mended = mend(entries, bench)
     if not bench.repairs:
         return Repaired(messages=messages, repairs=[], changed=False, request=request)
@@ -192,15 +191,46 @@ def adapter_of(messages: list[Any], name: str | None) -> Adapter:
     return adapter
 
 
-def _stretches(messages: list[Any], suspects: set[int], adapter: Adapter) -> list[tuple[int, int]]:
-    """The rounds to rebuild, as (start, stop): those of the suspects, and all others that name the same calls."""
+def _broken(
+    messages: list[Any], suspects: set[int], adapter: Adapter
+) -> tuple[list[tuple[int, int]], list[Entry]]:
+    """What has to be rebuilt, as stretches and as entries: the rounds of the suspects, and those that they refer to.
+
+    A healthy round is of interest only where a result elsewhere names one of its calls.
+    """
     rounds = _rounds(messages, suspects, adapter)
-    calls = {call for start, stop in rounds for i in range(start, stop) for call in adapter.ids(messages[i])}
-    if not calls:
-        return rounds
-    inside = {i for start, stop in rounds for i in range(start, stop)}
-    related = (adapter.mentions(messages, calls) if hasattr(adapter, "mentions") else set()) - inside
-    return _rounds(messages, inside | related, adapter) if related else rounds
+    entries = _decode(messages, rounds, adapter)
+    stray = _stray(entries, rounds)
+    related = adapter.mentions(messages, stray) if stray else set()
+    inside = {index for start, stop in rounds for index in range(start, stop)}
+    if related <= inside:
+        return rounds, entries
+    rounds = _rounds(messages, inside | related, adapter)
+    return rounds, _decode(messages, rounds, adapter)
+
+
+def _stray(entries: list[Entry], rounds: list[tuple[int, int]]) -> set[str]:
+    """The calls that results name whose round does not make them."""
+    stray: set[str] = set()
+    called: set[str] = set()
+    named: set[str] = set()
+    bounds = iter(rounds)
+    stop = -1
+    for entry in entries:
+        if entry.origin.at[0] >= stop:  # type: ignore[operator]
+            stray |= named - called
+            called, named = set(), set()
+            stop = next(bounds)[1]
+        for item in entry.items:
+            if isinstance(item, ToolPart):
+                called.add(item.call_id)
+            elif isinstance(item, Result):
+                named.add(item.call_id)
+    return stray | (named - called)
+
+
+def _decode(messages: list[Any], rounds: list[tuple[int, int]], adapter: Adapter) -> list[Entry]:
+    return adapter.decode((index, messages[index]) for start, stop in rounds for index in range(start, stop))
 
 
 def _rounds(messages: list[Any], indexes: set[int], adapter: Adapter) -> list[tuple[int, int]]:
@@ -216,9 +246,9 @@ def _rounds(messages: list[Any], indexes: set[int], adapter: Adapter) -> list[tu
         if rounds and index < rounds[-1][1] - 1:
             continue
         start, stop = index, index + 1
-        while start > 0 and (adapter.continues(messages[start]) or start <= head):
+        while start > 0 and (adapter.continues(messages[start], messages[start - 1]) or start <= head):
             start -= 1
-        while stop < count and (adapter.continues(messages[stop]) or stop <= head):
+        while stop < count and (adapter.continues(messages[stop], messages[stop - 1]) or stop <= head):
             stop += 1
         if stop < count and messages[stop].get("role") == "user":
             stop += 1
@@ -251,8 +281,7 @@ def _bench(
         at_start=stretches[0][0] == 0,
         at_end=stretches[-1][1] == len(messages),
         users_turn=messages[-1].get("role") in ("user", "tool"),
-        taken=lambda: (call for message in messages for call in adapter.ids(message)),
-        names=lambda: (name for message in messages for name in adapter.names(message)),
+        calls=lambda: [call for entry in adapter.decode(enumerate(messages)) for call in entry.calls],
     )
 
 

@@ -45,8 +45,8 @@ def drop_leading_orphan_tools(messages: Any, format: str | None = None) -> Any:
     """
     wire = plain(messages)
     adapter = adapter_of(wire, format)
-    calls = (number for number, message in enumerate(wire) if any(True for _ in adapter.names(message)))
-    head = wire[: next(calls, len(wire))]
+    calls = (entry.origin.at[0] for entry in adapter.decode(enumerate(wire)) if entry.calls)
+    head = wire[: next(calls, len(wire))]  # type: ignore[misc]
     kept = run(head, head, adapter, {}, Policies(orphans="drop"), ("orphan-result",)).messages
     return messages if kept is head else [*kept, *wire[len(head) :]]
 

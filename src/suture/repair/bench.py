@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 from suture.repair.report import Finding, Repair
@@ -40,14 +41,13 @@ class Bench:
         at_start: bool = True,
         at_end: bool = True,
         users_turn: bool = False,
-        taken: Callable[[], Iterable[str]] = tuple,
-        names: Callable[[], Iterable[str]] = tuple,
+        calls: Callable[[], Iterable[ToolPart]] = tuple,
     ) -> None:
         """`codes` maps a rule's name to its code; `length` counts the wire messages of the whole history.
 
         `at_start` and `at_end` say whether the broken stretches reach the start and the end of the history, `users_turn`
-        whether its last message was the user's or a tool's, so that the model is to speak next. `taken` and
-        `names` give the call ids and tool names of the whole history, asked only when one has to be minted.
+        whether its last message was the user's or a tool's, so that the model is to speak next. `calls`
+        gives every call of the whole history, as it was read.
         """
         self.limits = limits
         self.contracts = contracts
@@ -61,9 +61,13 @@ class Bench:
         self.at_start = at_start
         self.at_end = at_end
         self.users_turn = users_turn
-        self.taken = taken
-        self.names = names
+        self._calls = calls
         self.repairs: list[tuple[int, Repair]] = []
+
+    @cached_property
+    def calls(self) -> list[ToolPart]:
+        """Every call of the whole history, as it was read. Read only when one has to be told from another."""
+        return list(self._calls())
 
     def applies(self, rule: str) -> bool:
         """Whether the target has this rule."""

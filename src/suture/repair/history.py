@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import is_
 
 import msgspec
 
@@ -18,7 +19,7 @@ from suture.transcript import (
     ToolPart,
 )
 
-__all__ = ["edit_parts", "last_step", "tail_calls", "with_parts"]
+__all__ = ["edit_calls", "edit_parts", "last_step", "tail_calls", "with_parts"]
 
 
 def with_parts(message: Message, parts: Iterable[Part]) -> Message:
@@ -38,6 +39,15 @@ def edit_parts(messages: list[Message], edit: Callable[[Part], Iterable[Part]]) 
 
 _ASIDE = (ReasoningPart, DataPart, SourcePart)
 """What may come while a call runs: it does not prove that the call is over."""
+
+
+def edit_calls(messages: list[Message], edit: Callable[[ToolPart], Part]) -> list[Message]:
+    """Each call replaced by what `edit` makes of it; messages in which nothing changed stay the same objects."""
+    result = []
+    for message in messages:
+        edited = [edit(part) if type(part) is ToolPart else part for part in message.parts]
+        result.append(message if all(map(is_, edited, message.parts)) else with_parts(message, edited))
+    return result
 
 
 def tail_calls(messages: list[Message]) -> set[int]:

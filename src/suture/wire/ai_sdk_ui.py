@@ -438,7 +438,7 @@ def _print_output(output: Any) -> Any:
 # --- looking up -----------------------------------------------------------------------------------------------------
 
 
-def continues(message: Any, /) -> bool:
+def continues(message: Any, before: Any, /) -> bool:
     """Answers in a row are one turn: which of them ends the history decides which calls may be running."""
     return isinstance(message, dict) and message.get("role") == "assistant"
 

@@ -600,9 +600,11 @@ def _content_blocks(message: Any) -> Iterator[dict[str, Any]]:
             yield block
 
 
-def continues(message: Any, /) -> bool:
-    """Results belong to the round of their call, and so do the answers of one turn."""
-    return _role(message) == "assistant" or any(b.get("type") == "tool_result" for b in _content_blocks(message))
+def continues(message: Any, before: Any, /) -> bool:
+    """Results belong to the round of their call, and so do answers in a row."""
+    if _role(message) == "assistant":
+        return bool(_role(before) == "assistant")
+    return any(block.get("type") == "tool_result" for block in _content_blocks(message))
 
 
 def mentions(messages: list[Any], calls: set[str], /) -> set[int]:

@@ -45,7 +45,7 @@ class Adapter(Protocol):
     def encode(self, messages: Sequence[Message], limits: Limits, /) -> list[Any]:
         """Print messages; what did not change is the very object that was read."""
 
-    def continues(self, message: Any, /) -> bool:
+    def continues(self, message: Any, before: Any, /) -> bool:
         """Whether a wire message belongs to the round of the one before it, as results do."""
 
     def mentions(self, messages: list[Any], calls: set[str], /) -> set[int]:

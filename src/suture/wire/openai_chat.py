@@ -448,7 +448,7 @@ def _print_output(output: Any, old: Any) -> Any:
 # --- looking up -----------------------------------------------------------------------------------------------------
 
 
-def continues(message: Any, /) -> bool:
+def continues(message: Any, before: Any, /) -> bool:
     """Results belong to the round of their call."""
     return isinstance(message, dict) and message.get("role") in ("tool", "function")
 

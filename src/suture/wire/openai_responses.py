@@ -14,7 +14,8 @@ this list does not: `store`, `previous_response_id`, `conversation`, `open_calls
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -170,8 +171,9 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:
     suspects.update(_others(messages, others))
     if request.get("store") is False or (request.get("previous_response_id") and request.get("conversation")):
         suspects.update(_by_request(messages, request))
-    whole = request.get("open_calls") or any(item.type in _FAR_REACHING for _, item in others)
-    return set(range(len(messages))) if suspects and whole else suspects
+    if suspects and (request.get("open_calls") or any(item.type in _FAR_REACHING for _, item in others)):
+        return set(range(len(messages)))
+    return _tied(messages, suspects) if suspects else suspects
 
 
 _FAR_REACHING: Final = frozenset({"compaction_trigger", "item_reference"})
@@ -203,8 +205,10 @@ def _unpaired(items: list[tuple[int, _Item]], typed: list[Any], request: Request
                     yield index
             elif item.call_id in owed:
                 owed.discard(item.call_id or "")
-            elif ever is None or item.call_id in ever:
+            elif ever is None or item.call_id is None or item.call_id in ever:
                 yield index
+            else:
+                ever.add(item.call_id)
         elif item.role == "user":
             turn.clear()
     yield from waiting.values()
@@ -378,10 +382,53 @@ def _by_request(messages: list[Any], request: Request) -> Iterator[int]:
         yield from (i for i, wire in enumerate(messages) if isinstance(wire, dict) and kind_of(wire) == "item_reference")
 
 
+# --- what hangs together --------------------------------------------------------------------------------------------
+
+
+def _tied(messages: list[Any], suspects: set[int]) -> set[int]:
+    """The suspects with their rounds, all rounds that ids tie to these, and all in between.
+
+    A result may stand rounds behind its call, and keeps its place: so a tie pulls in what it spans, and what is pulled in
+    brings ties of its own.
+    """
+    starts = [index for index, message in enumerate(messages) if index == 0 or not continues(message, messages[index - 1])]
+    stops = [*starts[1:], len(messages)]
+    tied = [_names(messages[start:stop]) for start, stop in zip(starts, stops, strict=True)]
+    span: dict[str, list[int]] = {}
+    for number, its_ids in enumerate(tied):
+        for name in its_ids:
+            span.setdefault(name, [number, number])[1] = number
+    fresh = list(range(len(starts) + 1))
+    found: set[int] = set()
+    rounds = {bisect_right(starts, index) - 1 for index in suspects}
+    waiting = [(number, number) for number in rounds]
+    while waiting:
+        first, last = waiting.pop()
+        number = _next(fresh, first)
+        while number <= last:
+            fresh[number] = number + 1
+            found.update(range(starts[number], stops[number]))
+            waiting += [(span[name][0], span[name][1]) for name in tied[number]]
+            number = _next(fresh, number)
+    return found
+
+
+def _names(items: list[Any]) -> set[str]:
+    return {name for item in items if type(item) is dict for name in ids(item)}
+
+
+def _next(fresh: list[int], number: int) -> int:
+    """The first round from this one on that is not pulled in yet: each entry leads there, and is shortened on the way."""
+    while fresh[number] != number:
+        fresh[number] = fresh[fresh[number]]
+        number = fresh[number]
+    return number
+
+
 # --- looking up -----------------------------------------------------------------------------------------------------
 
 
-def continues(message: Any, /) -> bool:
+def continues(message: Any, before: Any, /) -> bool:
     """All that the model and the tools say belongs to the round of the user's message before it."""
     return isinstance(message, dict) and not (
         kind_of(message) == "message" and message.get("role") in ("user", "system", "developer")
@@ -396,45 +443,9 @@ def ids(message: Any, /) -> Iterator[str]:
             yield value
 
 
-def mentions(messages: list[Any], known: Set[str], /) -> set[int]:
-    """The items of all rounds that these ids tie together, and of those in between.
-
-    A result may stand rounds behind its call, and keeps its place: so a tie pulls in what it spans, and what is pulled in
-    brings ties of its own. A round of one item brings the next one, as the rebuilding of a stretch does.
-    """
-    starts = [index for index, message in enumerate(messages) if index == 0 or not continues(message)]
-    stops = [*starts[1:], len(messages)]
-    tied = [{name for item in messages[a:b] if type(item) is dict for name in ids(item)} for a, b in zip(starts, stops, strict=True)]
-    first: dict[str, int] = {}
-    last: dict[str, int] = {}
-    for number, its_ids in enumerate(tied):
-        for name in its_ids:
-            first.setdefault(name, number)
-            last[name] = number
-    fresh = list(range(len(starts) + 1))
-    """For each round the first one from there on that is not pulled in yet."""
-    found: set[int] = set()
-    waiting = list(known)
-    while waiting:
-        name = waiting.pop()
-        end = last.get(name, -1)
-        number = _next(fresh, first.get(name, len(starts)))
-        while number <= end:
-            fresh[number] = number + 1
-            found.update(range(starts[number], stops[number]))
-            waiting += tied[number]
-            if stops[number] - starts[number] == 1:
-                end = min(max(end, number + 1), len(starts) - 1)
-            number = _next(fresh, number)
-    return found
-
-
-def _next(fresh: list[int], number: int) -> int:
-    """Follow the chain, and shorten it on the way."""
-    while fresh[number] != number:
-        fresh[number] = fresh[fresh[number]]
-        number = fresh[number]
-    return number
+def mentions(messages: list[Any], calls: set[str], /) -> set[int]:
+    """The items that name one of these calls."""
+    return {i for i, message in enumerate(messages) if type(message) is dict and not calls.isdisjoint(ids(message))}
 
 
 def names(message: Any, /) -> Iterator[str]:

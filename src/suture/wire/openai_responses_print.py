@@ -155,8 +155,6 @@ def _print_message(message: Message, parts: list[Part]) -> Any:
     if message.id is None and (content is not old or wire.get("id") is not None) and _only_text(parts):
         text = "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
         return patch(wire, id=_id(wire, None), status=ABSENT, content=text)
-    if message.id is not None and message.id != wire.get("id") and wire.get("status") is None:
-        wire = patch(wire, status="completed")
     return patch(wire, id=_id(wire, message.id), content=content)
 
 
@@ -258,7 +256,10 @@ def _said_freely(part: ToolPart, wire: Any) -> dict[str, Any]:
     """Text, or a list of input parts."""
     old = wire.get("output") if wire is not None else None
     if isinstance(part.output, tuple):
-        return {"output": patch_list(old, [_block(piece, "user") for piece in part.output])}
+        pieces = [_block(piece, "user") for piece in part.output]
+        if part.kind == "custom" and wire is not None and wire.get("type") == "function_call_output":
+            pieces = [patch(p, detail=p.get("detail") or "auto") if p.get("type") == "input_image" else p for p in pieces]
+        return {"output": patch_list(old, pieces)}
     if part.output is old and wire is not None:
         return {"output": wire.get("output", ABSENT)}
     return {"output": output_text(part.output)}

@@ -57,9 +57,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         """As the base does."""
         return self.base.encode(messages, limits)
 
-    def continues(self, message: Any, /) -> bool:
+    def continues(self, message: Any, before: Any, /) -> bool:
         """As the base says."""
-        return self.base.continues(message)
+        return self.base.continues(message, before)
 
     def mentions(self, messages: list[Any], calls: set[str], /) -> set[int]:
         """As the base says."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from suture.repair.bench import Bench
-from suture.repair.history import edit_parts, tail_calls
+from suture.repair.history import edit_calls, tail_calls
 from suture.repair.rule import Example, Rule
-from suture.transcript import Message, Part, ToolPart
+from suture.transcript import Message, ToolPart
 from suture.transcript.codec import loads
 
 __all__ = ["RULES", "apply", "as_object"]
@@ -93,15 +92,16 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Make every function call's arguments an object, written as the target wants them."""
     running = tail_calls(messages) if bench.at_end and bench.open_calls == "keep" else set()
 
-    def mend(part: Part) -> Iterator[Part]:
-        if not isinstance(part, ToolPart) or part.kind in _FREE or bench.limits.arguments == "any":
-            yield part if id(part) in running else _mend_any(part, bench)
-        elif type(part.input) is dict and (part.raw_input is not None) == (bench.limits.arguments == "text"):
-            yield part
-        else:
-            yield _mend(part, bench)
+    as_text, any_json = bench.limits.arguments == "text", bench.limits.arguments == "any"
 
-    return edit_parts(messages, mend)
+    def mend(part: ToolPart) -> ToolPart:
+        if type(part.input) is dict and (any_json or (part.raw_input is not None) == as_text):
+            return part
+        if part.kind in _FREE or any_json:
+            return part if id(part) in running else _mend_any(part, bench)
+        return _mend(part, bench)
+
+    return edit_calls(messages, mend)
 
 
 _FREE = frozenset({"custom", "computer", "local_shell", "shell", "apply_patch", "tool_search", "mcp_approval"})
@@ -120,9 +120,9 @@ def _mend(part: ToolPart, bench: Bench) -> ToolPart:
     return msgspec.structs.replace(part, input=value, raw_input=None, cause=cause)
 
 
-def _mend_any(part: Part, bench: Bench) -> Part:
+def _mend_any(part: ToolPart, bench: Bench) -> ToolPart:
     """Where a format takes any JSON as input, only what would be sent on as a failed or open call is made an object."""
-    if not isinstance(part, ToolPart) or part.kind in _FREE or type(part.input) is dict or part.state == "output-available":
+    if part.kind in _FREE or type(part.input) is dict or part.state == "output-available":
         return part
     return _mend(part, bench)
 

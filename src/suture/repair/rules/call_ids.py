@@ -181,7 +181,7 @@ class _Namer:
         old = part.call_id
         prefix = self.bench.limits.server_id_prefix if part.kind == "server" else "call_"
         if self.taken is None:
-            self.taken = set(self.bench.taken())
+            self.taken = {call.call_id for call in self.bench.calls}
         attempt = 0
         while True:
             new = f"{prefix}{derive('call', old, self.occurrences[old], attempt)}"

@@ -156,7 +156,14 @@ def _keys(message: Message, bench: Bench) -> Message:
     if message.origin is not None and "null" in metadata:
         if bench.report("empty-message", message.origin.at, "the content is null or an empty list", "made what the format takes for none"):
             message = msgspec.structs.replace(message, metadata=None)
-    return edit_parts([message], lambda part: _formed(part, bench))[0]
+    if any(isinstance(part, OpaquePart) or (isinstance(part, ToolPart) and _is_rough(part)) for part in message.parts):
+        return edit_parts([message], lambda part: _formed(part, bench))[0]
+    return message
+
+
+def _is_rough(part: ToolPart) -> bool:
+    """Whether a call has flaws, or a result that is more than text."""
+    return bool(part.flaws) or type(part.output) is tuple
 
 
 def _flawless(part: ToolPart, bench: Bench) -> ToolPart:
@@ -222,6 +229,8 @@ def _stays(part: TextPart, has_text: bool, bench: Bench) -> bool:  # noqa: FBT00
 
 def _results(message: Message, moved: list[Part], bench: Bench) -> Message:
     """The message with each result holding only what the target takes; the rest goes to `moved`."""
+    if all(type(part) is not ToolPart or type(part.output) is str for part in message.parts):
+        return message
     parts = tuple(_result(part, moved, bench) if isinstance(part, ToolPart) else part for part in message.parts)
     return with_parts(message, parts) if parts != message.parts else message
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from suture.repair.bench import Bench
-from suture.repair.history import edit_parts
+from suture.repair.history import edit_calls, edit_parts
 from suture.repair.rule import Example, Rule
 from suture.transcript import Message, Origin, Part, ReasoningPart, TextPart, ToolPart
 
@@ -63,7 +63,7 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
                 if isinstance(part, ToolPart):
                     _repeat(part, bench)
     if bench.applies("dangling-caller"):
-        messages = edit_parts(messages, lambda part: [_called(part, bench)])
+        messages = edit_calls(messages, lambda part: _called(part, bench))
     return _marked(messages, bench) if bench.applies("cache-markers") else messages
 
 
@@ -79,12 +79,12 @@ def _repeat(part: ToolPart, bench: Bench) -> None:
             bench.report("unrepeated-key", where, what, "copied from the call", call_id=part.call_id)
 
 
-def _called(part: Part, bench: Bench) -> Part:
+def _called(part: ToolPart, bench: Bench) -> ToolPart:
     """The call, without a caller that is not there."""
-    if not isinstance(part, ToolPart) or part.origin is None or not isinstance(part.origin.wire.get("caller"), dict):
+    if part.origin is None or not isinstance(part.origin.wire.get("caller"), dict):
         return part
     caller = part.origin.wire["caller"].get("tool_id")
-    if caller is None or caller in set(bench.taken()):
+    if caller is None or any(caller == call.call_id for call in bench.calls):
         return part
     what = f"the call {part.call_id!r} names the caller {caller!r}, which is not there"
     if not bench.report("dangling-caller", part.origin.at, what, "the key was removed", call_id=part.call_id):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-
 import msgspec
 
 from suture.repair.bench import Bench
-from suture.repair.history import edit_parts
+from suture.repair.history import edit_calls
 from suture.repair.rule import Example, Rule
 from suture.repair.rules.orphans import UNKNOWN_TOOL
-from suture.transcript import Message, Part, ToolPart
+from suture.transcript import Message, ToolPart
 from suture.transcript.ids import derive
 
 __all__ = ["RULES", "apply"]
@@ -49,26 +47,26 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
         return messages
     pattern = re.compile(limits.name_pattern)
     renamed: dict[str, str] = {}
+    good: set[str] = set()
 
-    def mend(part: Part) -> Iterator[Part]:
-        if not isinstance(part, ToolPart) or part.executor == "provider" or part.kind not in ("function", "custom"):
-            yield part
-            return
+    def mend(part: ToolPart) -> ToolPart:
         name = part.name
+        if name in good or part.executor == "provider" or part.kind not in ("function", "custom"):
+            return part
         if pattern.fullmatch(name) and len(name) <= limits.name_max:
-            yield part
-            return
+            good.add(name)
+            return part
         new = renamed.get(name) or _fit(name, bench, set(renamed.values()))
         where = part.origin.at if part.origin else ()
         message = f"the tool name {name!r} has characters or a length that is not taken"
-        if part.origin is None or bench.report(
+        if part.origin is not None and not bench.report(
             "malformed-tool-name", where, message, f"renamed to {new!r}", call_id=part.call_id
         ):
-            renamed[name] = new
-            part = msgspec.structs.replace(part, name=new)
-        yield part
+            return part
+        renamed[name] = new
+        return msgspec.structs.replace(part, name=new)
 
-    messages = edit_parts(messages, mend)
+    messages = edit_calls(messages, mend)
     tools = bench.request.get("tools")
     if renamed and isinstance(tools, list):
         bench.request["tools"] = [renamed.get(tool, tool) if isinstance(tool, str) else tool for tool in tools]
@@ -79,6 +77,6 @@ def _fit(name: str, bench: Bench, used: set[str]) -> str:
     """The nearest name that is taken and that no other tool has."""
     longest = bench.limits.name_write_max
     fitted = re.sub(r"[^a-zA-Z0-9_-]", "_", name) or UNKNOWN_TOOL
-    if len(fitted) <= longest and fitted not in used and fitted not in set(bench.names()):
+    if len(fitted) <= longest and fitted not in used and fitted not in {call.name for call in bench.calls}:
         return fitted
     return f"{fitted[: longest - 9]}_{derive('tool', name, length=8)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from suture.repair.bench import Bench
+from suture.repair.foreign import is_placeholder
 from suture.repair.pairing import Answer, Pairing
 from suture.repair.rule import Example, Rule
 from suture.transcript import Entry, Message, OpaquePart, Part, Result, TextPart, ToolPart, output_text
@@ -140,6 +141,7 @@ def _rebuild(result: Result, name: str) -> ToolPart:
         input=LOST_ARGUMENTS["_lost"] if result.kind == "custom" else LOST_ARGUMENTS,
         state=result.state,
         output=result.output,
+        preliminary=is_placeholder(result.output),
         outcome_origin=result.origin,
         outcome_container=result.container,
     )

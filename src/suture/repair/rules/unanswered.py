@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from suture.repair.bench import Bench
 from suture.repair.foreign import is_placeholder
-from suture.repair.history import edit_parts, last_step, tail_calls
+from suture.repair.history import edit_calls, last_step, tail_calls
 from suture.repair.rule import Example, Rule
 from suture.repair.rules.arguments import as_object
 from suture.transcript import CAUSES, Cause, Message, Part, ToolPart, output_text
@@ -88,15 +87,14 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     tail = tail_calls(messages) if bench.at_end and bench.open_calls == "keep" else set()
     last = last_step(messages) if bench.at_end and bench.applies("unanswered-approval") else set()
 
-    def mend(part: Part) -> Iterator[Part]:
-        if not isinstance(part, ToolPart) or part.settled or part.executor == "provider":
-            yield part
-        elif id(part) in tail or (id(part) in last and part.state == "approval-responded"):
-            yield part  # may be running, or is what the AI SDK will run first
-        else:
-            yield _settle(part, bench)
+    def mend(part: ToolPart) -> Part:
+        if part.settled or part.executor == "provider":
+            return part
+        if id(part) in tail or (id(part) in last and part.state == "approval-responded"):
+            return part  # may be running, or is what the AI SDK will run first
+        return _settle(part, bench)
 
-    return edit_parts(messages, mend)
+    return edit_calls(messages, mend)
 
 
 def _settle(part: ToolPart, bench: Bench) -> Part:
