@@ -46,8 +46,7 @@ class Transcript:
         stamp = f"2026-02-03T09:{len(self.rows) // 60 % 60:02}:{len(self.rows) % 60:02}.000Z"
         self.rows.append(envelope | keys | {"uuid": self.uuid(name), "timestamp": stamp})
         self.last = name
-        said = keys.get("message", {})
-        self.story.append(f"{parent} <- {name} {said.get('id', '')} {said.get('content', keys['type'])}")
+        self.story.append(f"{parent} <- {name}: {keys.get('message', keys['type'])}")
         return self
 
     def user(self, name: str, text: Any, parent: str | None = "", **keys: Any) -> Transcript:

@@ -165,7 +165,7 @@ class _Weaving:
         fresh = NewLine(
             line,
             identifier,
-            beside=max(before, path[max(at, 0)]),
+            beside=before if hangs else max(before, path[max(at, 0)]),
             ahead=before < 0 and at < 0,
             call=call,
             group=self._group(line) if line.role == "assistant" else {},

@@ -32,7 +32,7 @@ class Damage(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     """The line, counted from 1."""
     offset: int
-    """The first damaged byte, counted from the beginning of the file."""
+    """The first damaged byte, counted from the beginning of the file; near it, where the line has other damage."""
     found: str
     """One sentence: what stands there."""
     salvaged: str

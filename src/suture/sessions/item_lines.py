@@ -50,8 +50,8 @@ class _Changes:
         compacted = sum(source.number >= 0 for source in self.sources)
         inside = [number for number, kept in enumerate(self.kept) if 0 <= kept.place < compacted]
         cut = inside[-1] + 1 if inside else 0
-        if compacted and [kept.place for kept in self.kept[:cut] if self._same(kept)] != list(range(compacted)):
-            replacement = [kept.item for kept in self.kept[:cut]]
+        replacement = [kept.item for kept in self.kept[:cut]]
+        if compacted and list(map(id, replacement)) != list(map(id, self.items[:compacted])):
             self._change(self.sources[0].record).edit = partial(_with_replacement, replacement)
         rest = self.kept[cut:]
         self._lines(rest, self.sources[0].record if compacted else None)

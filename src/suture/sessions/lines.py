@@ -180,7 +180,7 @@ class _Salvage:
         return Line(self.records(self.as_text(text)) if text else [], self.damages, verbatim=False)
 
     def report(self, code: str, at: int, found: str, salvaged: str) -> None:
-        self.damages.append(_damage(self.raw, code, at, found, salvaged))
+        self.damages.append(_damage(self.raw, code, min(at, self.raw.length), found, salvaged))
 
     def without_nul(self, text: bytes) -> bytes:
         at = text.find(b"\0")

@@ -1,0 +1,151 @@
+"""`suture.sessions.claude_stream`: a look through small windows finds what a look at the whole finds."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suture.errors import SessionError
+from suture.pipeline import check
+from suture.repair.report import Finding
+from suture.sessions import claude_code, claude_stream
+from suture.sessions.base import place_of
+from suture.sessions.claude_stream import check_stream
+from suture.sessions.damage import Damage
+from tests.sessions.claude_lines import Transcript
+from tests.sessions.strategies import transcripts
+
+Found = tuple[str, int | None, str, str | None]
+
+
+def streamed(path: Path, window: int) -> list[Found]:
+    """What the stream finds: thread or damage, line, code, call."""
+    return [
+        ("", found.line, found.code, None)
+        if isinstance(found, Damage)
+        else (found.thread, found.line, found.finding.code, found.finding.call_id)
+        for found in check_stream(path, check, window=window)
+    ]
+
+
+def whole(path: Path) -> list[Found]:
+    """What a look at the whole threads finds."""
+    session = claude_code.read(path)
+    found: list[Found] = [("", damage.line, damage.code, None) for damage in session.damages]
+    for thread in claude_code.history(session):
+        found += [
+            (thread.name, thread.line_of(finding.path), finding.code, finding.call_id)
+            for finding in check(thread.messages, thread.format)
+            if place_of(finding.path)[0] >= thread.own_from
+        ]
+    return found
+
+
+def compared(found: list[Found]) -> list[str]:
+    """Findings in an order of their own, without those that the stream does not promise."""
+    return sorted(str(one) for one in found if not (one[0].startswith("branch") and one[2] == "SU202"))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a test's file is."""
+    return tmp_path / "session.jsonl"
+
+
+def long(steps: int) -> Transcript:
+    """A long healthy conversation."""
+    made = Transcript().user("u", "go", None)
+    for step in range(steps):
+        made.call(f"a{step}", f"m{step}", f"A{step}").call(f"b{step}", f"m{step}", f"B{step}")
+        made.result(f"ra{step}", f"A{step}", f"a{step}").result(f"rb{step}", f"B{step}", f"b{step}")
+        if step % 3 == 0:
+            made.says(f"t{step}", f"n{step}", "fine").user(f"u{step}", "on")
+    return made
+
+
+def test_a_healthy_file_has_no_findings(path: Path) -> None:
+    """However small the windows, their edges are no faults."""
+    long(12).save(path)
+
+    assert [[], [], []] == [streamed(path, window) for window in (1, 700, 10**6)]
+
+
+def test_windows_are_small(path: Path) -> None:
+    """No window holds more than a step where there is a place to cut."""
+    sizes: list[int] = []
+
+    def counting(messages: Any, wire: str) -> list[Any]:
+        sizes.append(len(messages))
+        return check(messages, wire)
+
+    long(30).save(path)
+    assert [] == list(check_stream(path, counting, window=1))
+    assert (True, True) == (len(sizes) > 30, max(sizes) <= 4)
+
+
+def test_a_call_and_its_late_result_are_seen_together(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows are not cut between them, unless they are too far apart."""
+    made = Transcript().user("u", "go", None).call("x", "mx", "X")
+    for number in range(20):
+        made.user(f"v{number}", "hm").says(f"t{number}", f"n{number}", "fine")
+    made.result("rx", "X").result("ry", "X").save(path)
+
+    monkeypatch.setattr(claude_stream, "_MOST", 10**6)
+    assert compared(whole(path)) == compared(streamed(path, 1))
+    monkeypatch.setattr(claude_stream, "_MOST", 1)
+    assert {("main", 2, "SU101", "X"), ("main", 43, "SU102", "X")} <= set(streamed(path, 1))
+
+
+def test_an_id_that_is_used_again_is_found(path: Path) -> None:
+    """Also where the first use was windows ago."""
+    made = long(9).call("x", "mx", "A0").result("rx", "A0").save(path)
+
+    assert [("main", 44, "SU202", "A0")] == streamed(made, 1) == whole(made)
+
+
+def test_shared_lines_are_reported_once(path: Path) -> None:
+    """What a branch shares is the main thread's to report."""
+    made = Transcript().user("u", "go", None).call("a", "m1", "A").user("v", "hm").call("b", "m2", "B")
+    made.user("w", "one").user("x", "two", "v").save(path)
+
+    assert [("", 4, "SU906", None), ("main", 2, "SU101", "A"), ("branch 2", 4, "SU101", "B")] == streamed(path, 1)
+
+
+def test_findings_outside_of_messages_are_dropped(path: Path) -> None:
+    """A finding about what stands around a window is not the file's."""
+    long(3).save(path)
+    other = Finding(code="SU999", rule="x", path="messages", message="x", confidence="seen")
+
+    assert [] == list(check_stream(path, lambda *_: [other], window=1))
+
+
+def test_damage_comes_first(path: Path) -> None:
+    """Damage is told in the order of the lines, before any finding."""
+    made = Transcript().user("u", "go", None).call("a", "m1", "A").user("v", "lost", "nowhere")
+    path.write_bytes(made.data + b"\0\n" + made.data[:30])
+
+    assert [("", 3, "SU905"), ("", 4, "SU902"), ("", 5, "SU901"), ("main", 2, "SU101")] == [
+        found[:3] for found in streamed(path, 1)
+    ]
+
+
+def test_a_file_that_is_gone_is_a_session_error(path: Path) -> None:
+    """Reading says what the operating system says."""
+    with pytest.raises(SessionError, match="No such file"):
+        list(check_stream(path, check))
+
+
+@settings(deadline=None)
+@given(transcripts(max_steps=12), st.sampled_from([1, 1000, 3000]))
+def test_windows_find_what_the_whole_shows(made: Transcript, window: int) -> None:
+    """Whatever the file and wherever the cuts, the findings and their lines are the same."""
+    with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(claude_stream, "_MOST", 10**6)
+        path = made.save(Path(directory) / "session.jsonl")
+
+        assert compared(whole(path)) == compared(streamed(path, window))
