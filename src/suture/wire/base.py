@@ -51,12 +51,6 @@ class Adapter(Protocol):
     def mentions(self, messages: list[Any], calls: set[str], /) -> set[int]:
         """The indexes of all messages that make or answer one of these calls; none where a call holds its outcome."""
 
-    def ids(self, message: Any, /) -> Iterable[str]:
-        """The call ids that a wire message names, in calls and in results."""
-
-    def names(self, message: Any, /) -> Iterable[str]:
-        """The tool names that a wire message names."""
-
     def fits(self, messages: list[Any], /) -> int:
         """How much a list looks like this format; 0: not at all."""
 

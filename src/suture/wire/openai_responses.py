@@ -429,10 +429,8 @@ def _next(fresh: list[int], number: int) -> int:
 
 
 def continues(message: Any, before: Any, /) -> bool:
-    """All that the model and the tools say belongs to the round of the user's message before it."""
-    return isinstance(message, dict) and not (
-        kind_of(message) == "message" and message.get("role") in ("user", "system", "developer")
-    )
+    """Everything belongs to the round of the user's message before it."""
+    return isinstance(message, dict) and message.get("role") != "user"
 
 
 def ids(message: Any, /) -> Iterator[str]:

@@ -267,12 +267,11 @@ def _said_freely(part: ToolPart, wire: Any) -> dict[str, Any]:
 
 def _said_by_patch(part: ToolPart, wire: Any) -> dict[str, Any]:
     """A text, and whether the patch was applied: there is no third value for what nobody knows."""
-    failed = part.state != "output-available"
-    before = wire.get("status") if wire is not None else None
-    status = before if (before == "failed") == failed and before else "failed" if failed else "completed"
-    if part.output is None:
-        return {"status": status}
-    return {"status": status, "output": output_text(part.output)}
+    if wire is not None and wire.get("type") == _OUTPUT_TYPES["apply_patch"]:
+        status = wire.get("status", ABSENT)
+    else:
+        status = "completed" if part.state == "output-available" else "failed"
+    return {"status": status, "output": ABSENT if part.output is None else output_text(part.output)}
 
 
 def _said_by_shell(part: ToolPart, wire: Any) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def decode(items: Iterable[tuple[int, Any]], /) -> list[Entry]:
 
 
 def _entry(index: int, wire: dict[str, Any], shells: dict[str, str]) -> Entry:
-    """One item; `shells` collects the call ids of local shell calls by their items' ids, for results without one."""
+    """One item; `shells` collects local shell calls by either of their ids: a result may name any."""
     kind, origin, item_id = kind_of(wire), Origin((index,), wire), _own_id(wire)
     notes = None if is_typed(wire) else {UNTYPED: True}
     if kind == "message" and wire.get("role") in ("tool", "function"):
@@ -106,8 +106,8 @@ def _entry(index: int, wire: dict[str, Any], shells: dict[str, str]) -> Entry:
         return Entry("assistant", (_reasoning(wire, origin, item_id),), origin, item_id, notes)
     if kind in CALLS and not hosted(wire):
         call = _call(wire, CALLS[kind], origin, item_id)
-        if kind == "local_shell_call" and item_id:
-            shells[item_id] = call.call_id
+        if kind == "local_shell_call":
+            shells |= {item_id or call.call_id: call.call_id, call.call_id: call.call_id}
         return Entry("assistant", (call,), origin, item_id, notes)
     if kind in OUTPUTS and not hosted(wire):
         return Entry("tool", (_result(wire, OUTPUTS[kind], origin, shells),), origin, item_id, notes)
@@ -195,8 +195,9 @@ def _call(wire: dict[str, Any], kind: str, origin: Origin, item_id: str | None) 
 
 def _result(wire: dict[str, Any], kind: str, origin: Origin, shells: dict[str, str]) -> Result:
     call_id = _text(wire.get("call_id"))
-    if kind == "local_shell" and not call_id:
-        call_id = shells.get(_text(wire.get("id")), _text(wire.get("id")))
+    if kind == "local_shell":
+        item_id = _text(wire.get("id"))
+        call_id = shells.get(call_id) or shells.get(item_id) or call_id or item_id
     failed = kind == "apply_patch" and wire.get("status") == "failed"
     return Result(
         call_id=call_id,

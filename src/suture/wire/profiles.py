@@ -65,14 +65,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         """As the base says."""
         return self.base.mentions(messages, calls)
 
-    def ids(self, message: Any, /) -> Iterable[str]:
-        """As the base says."""
-        return self.base.ids(message)
-
-    def names(self, message: Any, /) -> Iterable[str]:
-        """As the base says."""
-        return self.base.names(message)
-
     def fits(self, messages: list[Any], /) -> int:  # noqa: ARG002
         """A host cannot be told from its format."""
         return 0
