@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from suture.transcript import FilePart, Limits, Message, OpaquePart, Part, ReasoningPart, TextPart, ToolPart, output_text
+from suture.transcript import (
+    FilePart,
+    Limits,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    output_text,
+)
 from suture.transcript.codec import dumps
 from suture.wire.base import ABSENT, patch, patch_list
 from suture.wire.openai_responses_read import CALLS, OUTPUTS, ROLES, is_typed, kind_of
@@ -130,7 +140,7 @@ def _id(wire: Any, item_id: str | None) -> Any:
     return old if old is None or item_id is not None else ABSENT
 
 
-# --- messages and other records -------------------------------------------------------------------------------------------
+# --- messages and other records -------------------------------------------------------------------------------------
 
 
 def _print_whole(part: Part, message: Message) -> Any:
@@ -208,7 +218,7 @@ def _image(part: FilePart) -> Any:
     return {"type": "input_image", "detail": "auto", **source}
 
 
-# --- calls ----------------------------------------------------------------------------------------------------------------
+# --- calls ----------------------------------------------------------------------------------------------------------
 
 
 def _print_call(part: ToolPart) -> Any:
@@ -227,7 +237,7 @@ def _print_call(part: ToolPart) -> Any:
     return patch(wire, **fields)
 
 
-# --- results --------------------------------------------------------------------------------------------------------------
+# --- results --------------------------------------------------------------------------------------------------------
 
 
 def _print_result(part: ToolPart) -> Any:
@@ -258,7 +268,9 @@ def _said_freely(part: ToolPart, wire: Any) -> dict[str, Any]:
     if isinstance(part.output, tuple):
         pieces = [_block(piece, "user") for piece in part.output]
         if part.kind == "custom" and wire is not None and wire.get("type") == "function_call_output":
-            pieces = [patch(p, detail=p.get("detail") or "auto") if p.get("type") == "input_image" else p for p in pieces]
+            pieces = [
+                patch(p, detail=p.get("detail") or "auto") if p.get("type") == "input_image" else p for p in pieces
+            ]
         return {"output": patch_list(old, pieces)}
     if part.output is old and wire is not None:
         return {"output": wire.get("output", ABSENT)}

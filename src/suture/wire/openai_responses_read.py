@@ -45,7 +45,9 @@ _ASKED: Final = {
 UNTYPED: Final = "untyped"
 """In an entry's notes: its item does not say what it is."""
 
-_NOT_PRODUCED: Final = frozenset({"compaction_trigger", "mcp_approval_response", "additional_tools", "configuration_update"})
+_NOT_PRODUCED: Final = frozenset(
+    {"compaction_trigger", "mcp_approval_response", "additional_tools", "configuration_update"}
+)
 """What a model does not say: reasoning in front of it led to nothing."""
 
 
@@ -126,7 +128,9 @@ def _chat_result(wire: dict[str, Any], origin: Origin) -> Result:
     """A result as Chat Completions writes it, a message of its own; it is printed anew."""
     content, anew = wire.get("content"), Origin(origin.at, None)
     if isinstance(content, list):
-        content = tuple(_part(piece, "text", Origin((*origin.at, "content", n), None)) for n, piece in enumerate(content))
+        content = tuple(
+            _part(piece, "text", Origin((*origin.at, "content", n), None)) for n, piece in enumerate(content)
+        )
     call_id = _text(wire.get("tool_call_id"))
     return Result(call_id=call_id, name=_text(wire.get("name")), output=content, origin=anew, container=anew)
 
@@ -188,9 +192,7 @@ def _call(wire: dict[str, Any], kind: str, origin: Origin, item_id: str | None) 
         if value is None and kind == "computer" and "actions" in wire:
             value = {"actions": wire["actions"]}
     name = _text(wire.get("name")) if kind in ("function", "custom") else kind
-    return ToolPart(
-        call_id=call_id, name=name, input=value, raw_input=raw, kind=kind, item_id=item_id, origin=origin
-    )
+    return ToolPart(call_id=call_id, name=name, input=value, raw_input=raw, kind=kind, item_id=item_id, origin=origin)
 
 
 def _result(wire: dict[str, Any], kind: str, origin: Origin, shells: dict[str, str]) -> Result:

@@ -17,7 +17,7 @@ RULES = (
     Rule(
         code="SU111",
         name="unanswered-item-approval",
-        summary="A request for an approval is answered, or nothing was said after it; an answer has its request before it.",
+        summary="A request for an approval is answered, or nothing was said after it; an answer has its request.",
         why="The person wrote something else instead of deciding, or one half was trimmed away.",
         fix="An unanswered request is denied, with the reason that nobody decided: consent is never made up. Where the "
         "server's own record shows that the call was made, only that record stays. An answer without its request is "
@@ -33,7 +33,9 @@ RULES = (
 def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Put behind each request its one answer."""
     kinds = [kind_of(message) for message in messages]
-    if not bench.applies("unanswered-item-approval") or not {"mcp_approval_request", "mcp_approval_response"} & {*kinds}:
+    if not bench.applies("unanswered-item-approval") or not {"mcp_approval_request", "mcp_approval_response"} & {
+        *kinds
+    }:
         return messages
     halves = _Halves(messages, kinds, bench)
     result: list[Message] = []
@@ -66,7 +68,9 @@ class _Halves:
                 self.answer[number] = mine.pop(0)
         referred = {id_of(message) for message, kind in zip(messages, kinds, strict=True) if kind == "item_reference"}
         self.stray = {n for asked, left in answers.items() if asked not in referred for n in left}
-        self.made = {_field(m, "approval_request_id") for m, kind in zip(messages, kinds, strict=True) if kind == "mcp_call"}
+        self.made = {
+            _field(m, "approval_request_id") for m, kind in zip(messages, kinds, strict=True) if kind == "mcp_call"
+        }
         self.early = {
             answer
             for request, answer in self.answer.items()
@@ -91,7 +95,10 @@ class _Halves:
             "approve": False,
             "reason": CAUSES["awaiting_approval"],
         }
-        return [message, Message(role="system", parts=(OpaquePart("mcp_approval_response", denial),), place=message.place)]
+        return [
+            message,
+            Message(role="system", parts=(OpaquePart("mcp_approval_response", denial),), place=message.place),
+        ]
 
 
 def _report(message: Message, what: str, action: str, bench: Bench) -> bool:
@@ -100,7 +107,7 @@ def _report(message: Message, what: str, action: str, bench: Bench) -> bool:
 
 
 def _quoted(message: Message, bench: Bench) -> Message:
-    """An answer whose request is gone, as the text of the user who gave it; what the server holds may be its request."""
+    """An answer whose request is gone, as the text of the user who gave it; the server may hold its request."""
     if message.origin is None or bench.request.get("previous_response_id") or bench.request.get("conversation"):
         return message
     request_id, reason = _field(message, "approval_request_id"), _field(message, "reason")
@@ -108,7 +115,7 @@ def _quoted(message: Message, bench: Bench) -> Message:
     if not bench.report("unanswered-item-approval", message.origin.at, what, "the answer is quoted as user text"):
         return message
     verdict = "approved" if _field(message, "approve") is True else "denied"
-    text = f"[approval {request_id}: {verdict}]" + (f" {reason}" if isinstance(reason, str) and reason else "")
+    text = f"[approval {request_id}: {verdict}] {reason or ''}".rstrip()
     return Message(role="user", parts=(TextPart(text),), place=message.place, origin=Origin(message.origin.at, None))
 
 

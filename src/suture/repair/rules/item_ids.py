@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from suture.transcript import Message, OpaquePart, ReasoningPart, TextPart, ToolPart
+from suture.transcript import Message, OpaquePart, ReasoningPart, ToolPart
 from suture.transcript.ids import derive
 
 __all__ = ["id_of", "kind_of", "problem", "rename", "whole"]
@@ -22,6 +22,7 @@ _CHECKED: Final = {"message": "msg_", "function": "fc_", "reasoning": "rs_", "cu
 
 _OPTIONAL: Final = frozenset(
     {
+        "message",
         "function",
         "custom",
         "shell",
@@ -37,7 +38,10 @@ _OPTIONAL: Final = frozenset(
         "result",
     }
 )
-"""The kinds of records that may be without an id, by the official types. Unknown ones are given a new id."""
+"""The kinds of records that may be without an id, by the official types; unknown ones are given a new id.
+
+The type of an assistant's message asks for one, but its text alone needs none, and the provider takes parts without.
+"""
 
 _PREFIXES: Final = {
     **_CHECKED,
@@ -86,21 +90,9 @@ def problem(kind: str, item_id: str, role: str = "assistant") -> str:
 def rename(message: Message, time: int) -> Message:
     """The record without its id, or under a new one where it cannot be without."""
     kind = kind_of(message)
-    if kind in _OPTIONAL or (kind == "message" and _bare(message)):
+    if kind in _OPTIONAL:
         return _with_id(message, None)
     return _with_id(message, _PREFIXES.get(kind, "item_") + derive("item", kind, id_of(message), time))
-
-
-def _bare(message: Message) -> bool:
-    """Whether a message can be written without an id: as its text alone, where nothing else is in it."""
-    if message.role != "assistant":
-        return True
-    return all(isinstance(part, TextPart) and not _annotated(part) for part in message.parts)
-
-
-def _annotated(part: TextPart) -> bool:
-    wire = part.origin.wire if part.origin else None
-    return isinstance(wire, dict) and bool(wire.get("annotations") or wire.get("logprobs"))
 
 
 def _with_id(message: Message, item_id: str | None) -> Message:

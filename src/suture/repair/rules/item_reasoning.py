@@ -13,6 +13,7 @@ from suture.repair.bench import Bench
 from suture.repair.pairing import Pairing
 from suture.repair.rule import Example, Rule
 from suture.repair.rules.item_ids import id_of, kind_of, rename
+from suture.repair.rules.items import ELSEWHERE, noted
 from suture.transcript import Entry, Message, ReasoningPart
 
 __all__ = ["RULES", "apply", "between"]
@@ -36,9 +37,9 @@ RULES = (
         name="reasoning-of-an-id",
         summary="A record that comes with the server's id comes with the reasoning that led to it.",
         why="Reasoning was pruned from the history, and the ids of what it led to were kept.",
-        fix="The id goes, and the record is sent by its value: nothing else of it changes. This is judged only where the "
-        "request says that the model reasons (`reasoning_model`), or which reasoning is stored (`stored_reasoning_for`), "
-        "or where the reasoning goes by another rule.",
+        fix="The id goes, and the record is sent by its value: nothing else of it changes. This is judged only where "
+        "the request says that the model reasons (`reasoning_model`), or which reasoning is stored "
+        "(`stored_reasoning_for`), or where the reasoning goes by another rule.",
         example=Example("openai_responses", [_USER, _CALL, _OUTPUT], {"reasoning_model": True}),
     ),
     Rule(
@@ -51,7 +52,7 @@ RULES = (
     ),
 )
 
-_NAMED_BY_ID: Final = frozenset({"function", "custom", "shell", "apply_patch", "message", "web_search_call"})
+_NAMED_BY_ID: Final = frozenset({"function", "custom", "shell", "apply_patch", "message"})
 """What a reasoning model's turn binds to reasoning, where nothing more is known of it."""
 
 
@@ -60,6 +61,7 @@ def between(entries: list[Entry], pairing: Pairing, bench: Bench) -> None:
     if not bench.applies("separated-reasoning"):
         return
     held = {answer.entry for slot in pairing.slots for answer in slot.answers if answer.result.origin.at}
+    held.update(number for number, entry in enumerate(entries) if noted(entry, ELSEWHERE))
     for number, entry in enumerate(entries):
         follower = number + 1
         while follower in held:
@@ -102,9 +104,7 @@ def _unreadable(messages: list[Message], bench: Bench) -> list[Message]:
                 continue
         elif _begins(message):
             freed = False
-        elif freed:
-            message = _by_value(message, "its reasoning is dropped", bench)
-        result.append(message)
+        result.append(_by_value(message, "its reasoning is dropped", bench) if freed else message)
     return result
 
 
@@ -120,7 +120,7 @@ def _refused(part: ReasoningPart, message: Message, bench: Bench) -> bool:
 
 
 def _family(model: str) -> str:
-    """What models have in common that read each other's reasoning, as far as a name tells: `gpt` of `openai/gpt-5.1`."""
+    """What models have in common that read each other's reasoning, as far as names tell: `gpt` of `openai/gpt-5.1`."""
     found = re.match(r"[A-Za-z]*", model.rsplit("/", 1)[-1])
     return found[0].lower() if found else ""
 
@@ -144,7 +144,8 @@ def _dangling(messages: list[Message], bench: Bench) -> list[Message]:
         if _is_reasoning(message.parts) and not led and _report_dangling(message, bench):
             continue
         result.append(message)
-        follower = message
+        if not noted(message, ELSEWHERE):
+            follower = message
     return result[::-1]
 
 
@@ -164,15 +165,15 @@ def _unbound(messages: list[Message], bench: Bench) -> list[Message]:
     result = []
     for message in messages:
         kind, item_id = kind_of(message), id_of(message)
+        needed = stored.get(item_id) if isinstance(stored, dict) else None
+        why = ""
         if _begins(message):
             thoughts = set()
         elif kind in ("reasoning", "item_reference"):
             thoughts.add(item_id or "")
-        elif item_id and isinstance(stored, dict):
-            needed = stored.get(item_id)
-            if needed and needed not in thoughts:
-                message = _by_value(message, f"its reasoning {needed!r} is not there", bench)
+        elif needed and needed not in thoughts:
+            why = f"its reasoning {needed!r} is not there"
         elif model_reasons and not thoughts and kind in _NAMED_BY_ID:
-            message = _by_value(message, "no reasoning stands before it", bench)
-        result.append(message)
+            why = "no reasoning stands before it"
+        result.append(_by_value(message, why, bench) if why else message)
     return result

@@ -42,10 +42,10 @@ RULES = (
     Rule(
         code="SU109",
         name="result-type",
-        summary="The type of a result is the one that answers its call's type, and its content has that type's shape.",
+        summary="A result is of the type that answers its call's type, and its content has that type's shape.",
         why="A client answers every call as if it were a function's, or wrote a text where a screenshot belongs.",
-        fix="The result is written as the type that belongs to its call. Where that type cannot hold what the tool said, "
-        "the pair becomes a plain function call and its result: nothing of either is lost.",
+        fix="The result is written as the type that belongs to its call. Where that type cannot hold what the tool "
+        "said, the pair becomes a plain function call and its result: nothing of either is lost.",
         example=Example(
             "openai_responses",
             [_USER, _CUSTOM, {"type": "function_call_output", "call_id": "call_1", "output": "a.txt"}],
@@ -67,8 +67,8 @@ RULES = (
         name="part-type",
         summary="What the assistant said is `output_text` or `refusal`, everything else is `input_…`.",
         why="A history was put together from another format's parts, or one type was used for every role.",
-        fix="The part is written under the type that belongs to its message. An assistant's message cannot hold images: "
-        "a text says that one was there, and the report has it.",
+        fix="The part is written under the type that belongs to its message. An assistant's message cannot hold "
+        "images: a text says that one was there, and the report has it.",
         example=Example(
             "openai_responses",
             [_USER, {"role": "assistant", "content": [{"type": "input_text", "text": "4 C."}]}],
@@ -79,9 +79,9 @@ RULES = (
         name="unacknowledged-safety-check",
         summary="The result of a computer call acknowledges the safety checks that the call was held up by.",
         why="The client does not know of safety checks, or the person did not agree.",
-        fix="Only a person can agree, so no acknowledgement is made up; and the screenshot is real, so it stays. The pair "
-        "becomes a plain function call `computer` with the action as its arguments, and the screenshot as its result: "
-        "that says what was asked and what was seen, and claims no consent. The checks are in the report.",
+        fix="Only a person can agree, so no acknowledgement is made up; and the screenshot is real, so it stays. The "
+        "pair becomes a plain function call `computer` with the action as its arguments, and the screenshot as its "
+        "result: that says what was asked and what was seen, and claims no consent. The checks are in the report.",
         example=Example(
             "openai_responses", [_USER, _LOOK, {"type": "computer_call_output", "call_id": "call_1", "output": _SHOT}]
         ),
@@ -98,7 +98,7 @@ _NEEDS_ACTION: Final = frozenset({"computer", "local_shell", "shell", "apply_pat
 """Kinds of calls that are nothing without the action that was asked for."""
 
 
-# --- between a call and its result --------------------------------------------------------------------------------------
+# --- between a call and its result ----------------------------------------------------------------------------------
 
 
 def fit(pairing: Pairing, bench: Bench) -> None:
@@ -108,9 +108,17 @@ def fit(pairing: Pairing, bench: Bench) -> None:
     for slot in pairing.slots:
         for answer in slot.answers[:1]:
             if slot.part.kind == ELSEWHERE:
-                slot.part = msgspec.structs.replace(slot.part, kind=f"{ELSEWHERE}:{answer.result.kind}")
+                _adopt(slot, answer, bench)
             else:
                 _fit(slot, answer, bench)
+
+
+def _adopt(slot: Slot, answer: Answer, bench: Bench) -> None:
+    """A call that only the server holds is of the kind that it is answered as."""
+    result = answer.result
+    slot.part = msgspec.structs.replace(slot.part, kind=f"{ELSEWHERE}:{result.kind}")
+    if result.kind in _FREE_TEXT:
+        answer.result = _texts(result, retyped=False, bench=bench)
 
 
 def _fit(slot: Slot, answer: Answer, bench: Bench) -> None:
@@ -133,24 +141,27 @@ def _fit(slot: Slot, answer: Answer, bench: Bench) -> None:
         if _report("unacknowledged-safety-check", result, what, action, bench, lost=dumps(checks)):
             slot.part, result = as_function(part), _as_function_result(result)
     elif part.kind == "local_shell" and not retyped:
-        _shell_keys(result, bench)
-    slot.answers[0] = Answer(result, answer.entry, answer.turn)
+        _shell_keys(part, result, bench)
+    answer.result = result
 
 
-def _report(rule: str, result: Result, what: str, action: str, bench: Bench, lost: str | None = None) -> bool:  # noqa: PLR0913
+def _report(rule: str, result: Result, what: str, action: str, bench: Bench, *, lost: str | None = None) -> bool:
     return bench.report(rule, result.origin.at, what, action, call_id=result.call_id or None, lost=lost)
 
 
 def _bare(origin: Origin) -> Origin:
-    """A result without its own id, which is one of another type."""
-    return Origin(origin.at, {key: value for key, value in origin.wire.items() if key != "id"} if origin.wire else None)
+    """A result without the fields that belong to its old type, its own id among them."""
+    wire = origin.wire or {}
+    return Origin(origin.at, {key: wire[key] for key in ("type", "call_id", "output", "caller") if key in wire} or None)
 
 
-def _shell_keys(result: Result, bench: Bench) -> None:
-    """Report a local shell result that bears one of its two keys; printing writes both."""
+def _shell_keys(part: ToolPart, result: Result, bench: Bench) -> None:
+    """Report a local shell result that bears one of its two keys, or a wrong one; printing writes both."""
     wire = result.origin.wire
-    if not all(isinstance(wire.get(key), str) and wire[key] for key in ("id", "call_id")):
-        _report("shell-result-keys", result, "a local shell result needs `id` and `call_id`", "both were written", bench)
+    if not (isinstance(wire.get("id"), str) and wire["id"]) or wire.get("call_id") != part.call_id:
+        _report(
+            "shell-result-keys", result, "a local shell result needs `id` and `call_id`", "both were written", bench
+        )
 
 
 def _open_checks(part: ToolPart, result: Result) -> list[Any]:
@@ -209,7 +220,7 @@ def _said(part: OpaquePart) -> str:
     return value if isinstance(value, str) else dumps(value)
 
 
-# --- pairs that cannot stay what they are -------------------------------------------------------------------------------
+# --- pairs that cannot stay what they are ---------------------------------------------------------------------------
 
 
 def as_function(part: ToolPart) -> ToolPart:
@@ -224,7 +235,9 @@ def as_function(part: ToolPart) -> ToolPart:
         item_id=None,
         origin=Origin(part.origin.at, _bound(part.origin.wire)) if part.origin else None,
         output=_function_output(part.output),
-        outcome_origin=Origin(part.outcome_origin.at, _bound(part.outcome_origin.wire)) if part.outcome_origin else None,
+        outcome_origin=Origin(part.outcome_origin.at, _bound(part.outcome_origin.wire))
+        if part.outcome_origin
+        else None,
     )
 
 
@@ -255,7 +268,7 @@ def _function_output(output: Any) -> Any:
     return parts
 
 
-# --- messages -----------------------------------------------------------------------------------------------------------
+# --- messages -------------------------------------------------------------------------------------------------------
 
 
 def apply(messages: list[Message], bench: Bench) -> list[Message]:
@@ -278,7 +291,9 @@ def _writable(part: Part, bench: Bench) -> Part:
         return part
     if part.origin is None and part.kind in _FREE_TEXT:
         part = msgspec.structs.replace(part, output=_function_output(part.output))
-    forged = part.settled and part.outcome_origin is None and part.kind == "computer" and not _holds(part.kind, part.output)
+    forged = (
+        part.settled and part.outcome_origin is None and part.kind == "computer" and not _holds(part.kind, part.output)
+    )
     return as_function(part) if forged or (part.origin is None and part.kind in _NEEDS_ACTION) else part
 
 
@@ -294,7 +309,9 @@ def _part(part: Part, message: Message, bench: Bench) -> Iterator[Part]:
     inside = len(where) > 1
     assistant = message.role == "assistant"
     if isinstance(part, OpaquePart) and inside and part.kind in _TEXTS and not (assistant and part.kind == "refusal"):
-        done = bench.report("part-type", where, f"the {message.role} does not say {part.kind!r}", "its type was changed")
+        done = bench.report(
+            "part-type", where, f"the {message.role} does not say {part.kind!r}", "its type was changed"
+        )
         text = _said(part)
         if not done:
             yield part
@@ -305,7 +322,9 @@ def _part(part: Part, message: Message, bench: Bench) -> Iterator[Part]:
         value = part.origin.wire if part.origin else None
         lost = dumps(value) if value is not None else None
         what = f"an assistant's message cannot hold {kind!r}"
-        done = bench.report("part-type", where or ((message.origin.at if message.origin else ())), what, "named", lost=lost)
+        done = bench.report(
+            "part-type", where or (message.origin.at if message.origin else ()), what, "named", lost=lost
+        )
         yield TextPart(f"[{kind}: not part of this history]") if done else part
     else:
         yield part

@@ -1,23 +1,25 @@
 """The records of a history of items (OpenAI Responses): each there once, under an id that it may bear, in its place.
 
-A record has an id of its own beside the call id that pairs it. The server may know that id, so a wrong one is worse than
-none: it goes wherever the format lets a record be without.
+A record has an id of its own beside the call id that pairs it. The server may know that id, so a wrong one is worse
+than none: it goes wherever the format lets a record be without.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from typing import Any, Final
 
 import msgspec
 
 from suture.repair.bench import Bench
+from suture.repair.history import with_parts
 from suture.repair.rule import Example, Rule
 from suture.repair.rules.item_ids import id_of, kind_of, problem, rename, whole
-from suture.transcript import Entry, Message, OpaquePart, Origin, Result, ToolPart, output_text
+from suture.transcript import Entry, Message, OpaquePart, Origin, Part, Result, ToolPart, output_text
 from suture.transcript.codec import dumps
 
-__all__ = ["ELSEWHERE", "RULES", "apply", "prepare"]
+__all__ = ["ELSEWHERE", "RULES", "apply", "noted", "prepare"]
 
 ELSEWHERE: Final = "elsewhere"
 """The kind of a call that the server holds and this list does not."""
@@ -43,8 +45,8 @@ RULES = (
         name="untyped-item",
         summary="A record says what it is: by its type, a message by its role.",
         why="Records of another format were mixed in, or a key was lost.",
-        fix="What it holds says what it is: a call, a result, or a message of the user where nothing else is sure. A record "
-        "that holds nothing known is dropped, and is in the report.",
+        fix="What it holds says what it is: a call, a result, or a message of the user where nothing else is sure. A "
+        "record that holds nothing known is dropped, and is in the report.",
         example=Example("openai_responses", [_USER, {**_CALL, "type": None}, _OUTPUT]),
     ),
     Rule(
@@ -86,7 +88,7 @@ RULES = (
 )
 
 
-# --- before pairing ---------------------------------------------------------------------------------------------------
+# --- before pairing -------------------------------------------------------------------------------------------------
 
 
 def prepare(entries: list[Entry], bench: Bench) -> list[Entry]:
@@ -97,14 +99,15 @@ def prepare(entries: list[Entry], bench: Bench) -> list[Entry]:
         what = "both `previous_response_id` and `conversation` are given"
         if bench.report("two-continuations", (), what, "`previous_response_id` was dropped from `Repaired.request`"):
             bench.request.pop("previous_response_id")
-    entries = [entry for entry in entries if not (_noted(entry, "untyped") and _unknown(entry, bench))]
+    entries = [entry for entry in entries if not (noted(entry, "untyped") and _unknown(entry, bench))]
     if bench.request.get("store") is False:
         entries = [entry for entry in entries if not _unstored(entry, bench)]
     entries = _own_outputs(_once(entries, bench), bench)
     return _server_calls(entries, bench)
 
 
-def _noted(entry: Entry | Message, note: str) -> bool:
+def noted(entry: Entry | Message, note: str) -> bool:
+    """Whether a reader, or `prepare`, left this note."""
     return isinstance(entry.metadata, dict) and bool(entry.metadata.get(note))
 
 
@@ -158,7 +161,8 @@ def _own_outputs(entries: list[Entry], bench: Bench) -> list[Entry]:
             taken.add(entry.id)
             what = f"the id {entry.id!r} of a result is not its own" if entry.id else "the id of a result is empty"
             if rule and bench.report(rule, entry.origin.at, what, "removed", call_id=item.call_id):
-                entry = _without_id(entry, item)
+                result.append(_without_id(entry, item))
+                continue
         result.append(entry)
     return result
 
@@ -173,47 +177,52 @@ def _server_calls(entries: list[Entry], bench: Bench) -> list[Entry]:
     """The entries, with the calls that the server holds.
 
     Where the caller knows which are open there, they stand at the head as calls like any other. Where it does not, a
-    result whose call is not in this list may be the answer to one, and is left alone; so is one whose call may be what an
-    `item_reference` names.
+    result whose call is not in this list is taken as the answer to one, and so is one whose call may be what an
+    `item_reference` names. Such calls are never printed.
     """
     known = bench.request.get("open_calls")
     if isinstance(known, list):
-        return [*_open_calls(known), *entries]
+        ids = dict.fromkeys(call_id for call_id in known if isinstance(call_id, str) and call_id)
+        return [*(_server_call(call_id, 0) for call_id in ids), *entries]
     chained = bool(bench.request.get("previous_response_id") or bench.request.get("conversation"))
     names = {name for entry in entries for call in entry.calls for name in (call.call_id, call.item_id)}
     result = []
-    referred, excused = 0, set[str]()
+    referred = excused = 0
     for entry in entries:
         item = entry.items[0] if entry.items else None
         if _opaque(entry) == "item_reference" and not str(entry.id).startswith(("msg_", "rs_", "mcpr_")):
             referred += 1
-        elif isinstance(item, Result) and item.call_id and item.call_id not in names:
-            if chained or item.call_id in excused or len(excused) < referred:
-                excused.add(item.call_id)
-                entry = msgspec.structs.replace(entry, items=(OpaquePart("result", item.origin.wire, item.origin),))
+        elif (
+            isinstance(item, Result)
+            and 0 < len(item.call_id) <= bench.limits.id_max
+            and item.call_id not in names
+            and (chained or excused < referred)
+        ):
+            excused += 1
+            names.add(item.call_id)
+            result.append(_server_call(item.call_id, entry.origin.at[0]))
         result.append(entry)
     return result
 
 
-def _open_calls(known: list[Any]) -> list[Entry]:
-    ids = dict.fromkeys(call_id for call_id in known if isinstance(call_id, str) and call_id)
-    calls = [ToolPart(call_id=each, name="", input={}, raw_input="{}", kind=ELSEWHERE) for each in ids]
-    return [Entry("assistant", (call,), Origin((0,), call), metadata={ELSEWHERE: True}) for call in calls]
+def _server_call(call_id: str, place: int | str) -> Entry:
+    call = ToolPart(call_id=call_id, name="", input={}, raw_input="{}", kind=ELSEWHERE)
+    return Entry("assistant", (call,), Origin((place,), call), metadata={ELSEWHERE: True})
 
 
-# --- after pairing ----------------------------------------------------------------------------------------------------
+# --- after pairing --------------------------------------------------------------------------------------------------
 
 
 def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Give each record an id that it may bear, and the trigger its place."""
     if not bench.applies("malformed-item-id"):
         return messages
-    return _trigger(_identified(_answered(messages), bench), bench)
+    return _trigger(_identified(_uncrossed(_answered(messages), bench), bench), bench)
 
 
 def _answered(messages: list[Message]) -> list[Message]:
     """The messages; a call that only the server holds is answered, whatever the hook made of it."""
-    return [_settled(message) if _noted(message, ELSEWHERE) else message for message in messages]
+    return [_settled(message) if noted(message, ELSEWHERE) else message for message in messages]
 
 
 def _settled(message: Message) -> Message:
@@ -221,6 +230,31 @@ def _settled(message: Message) -> Message:
     if isinstance(call, ToolPart) and not isinstance(message.parts[0], ToolPart):
         message = msgspec.structs.replace(message, parts=(call.settle(output_text(message.parts)),))
     return msgspec.structs.replace(message, origin=None)
+
+
+def _uncrossed(messages: list[Message], bench: Bench) -> list[Message]:
+    """The messages, no result behind a later call that bears its call's id: there it would answer that one."""
+    places: dict[str, list[int]] = {}
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolPart):
+                places.setdefault(part.call_id, []).append(message.place)
+    if all(len(found) == 1 for found in places.values()):
+        return messages
+
+    def mend(part: Part, place: int) -> Part:
+        if not isinstance(part, ToolPart) or not part.outcome_origin or not part.outcome_origin.at:
+            return part
+        at, others = part.outcome_origin.at, places[part.call_id]
+        following = bisect_right(others, place)
+        if following == len(others) or others[following] > int(at[0]):
+            return part
+        what = f"the result of {part.call_id!r} stands behind another call of that id"
+        if not bench.report("misplaced-result", at, what, "moved to its call", call_id=part.call_id):
+            return part
+        return msgspec.structs.replace(part, outcome_origin=Origin((), part.outcome_origin.wire))
+
+    return [with_parts(m, (mend(part, m.place) for part in m.parts)) if m.parts else m for m in messages]
 
 
 def _identified(messages: list[Message], bench: Bench) -> list[Message]:
@@ -234,12 +268,13 @@ def _identified(messages: list[Message], bench: Bench) -> list[Message]:
         if old is not None and kind not in ("item_reference", "result"):
             times[old] += 1
             rule = problem(kind, old, message.role) or ("duplicate-item" if old in seen else "")
-            if rule:
-                message = _reidentified(message, rule, times[old], bench)
-                if kind == "mcp_approval_request" and times[old] == 1:
-                    renamed[old] = id_of(message) or old
-            seen.add(id_of(message) or "")
-        result.append(message)
+            own = _reidentified(message, rule, times[old], bench) if rule else message
+            if kind == "mcp_approval_request" and times[old] == 1:
+                renamed[old] = id_of(own) or old
+            seen.add(id_of(own) or "")
+            result.append(own)
+        else:
+            result.append(message)
     return [_follow(message, renamed) for message in result] if renamed else result
 
 

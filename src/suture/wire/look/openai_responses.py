@@ -1,0 +1,422 @@
+"""The fast look at Responses items.
+
+What a healthy item is, is a type that C checks for the whole list at once; a few walks over what came out of it, each
+over its own types of items, do the rest.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from suture.transcript import PLACEHOLDERS
+from suture.wire.base import Request, not_objects, typed_scan
+from suture.wire.openai_responses_read import CALLS, OUTPUTS, hosted
+
+__all__ = ["continues", "fits", "mentions", "scan"]
+
+_Id = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+
+
+class _Part(msgspec.Struct, gc=False):
+    type: str
+    text: str | None = None
+
+
+class _Item(msgspec.Struct, gc=False):
+    type: str | None = None
+    role: str | None = None
+    content: Annotated[str, msgspec.Meta(min_length=1)] | Annotated[list[_Part], msgspec.Meta(min_length=1)] | None = (
+        None
+    )
+    id: _Id | None = None
+    call_id: _Id | None = None
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=128)] | None = None
+    arguments: str | dict[str, Any] | None = None
+    output: Any = None
+    encrypted_content: str | None = None
+
+
+_UNKNOWN: Final = _Item(type="?")
+"""Stands for what does not fit, and is suspect already."""
+_PREFIXES: Final[dict[str | None, str]] = {
+    "function_call": "fc_",
+    "custom_tool_call": "ctc_",
+    "reasoning": "rs_",
+    "message": "msg_",
+    None: "msg_",
+}
+_BORROWED: Final = frozenset({"local_shell_call_output", "item_reference"})
+"""Items whose id is that of another item."""
+_ANSWERS: Final = {call: answer for call, answer in zip(CALLS, OUTPUTS, strict=True) if CALLS[call] != "tool_search"}
+"""Tool searches are left out: some are the server's. They are rare, and always read closely."""
+_PAIRED: Final = frozenset(_ANSWERS.values())
+_SAID: Final = {"user": "input_text", "system": "input_text", "developer": "input_text", "assistant": "output_text"}
+_TEXTS: Final = frozenset({"", "text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"})
+_PLAIN: Final = frozenset({"function_call", "message", "function_call_output", "reasoning", None, "?"})
+"""The types of most items; all others are looked at one by one."""
+_LEADS_NOWHERE: Final = frozenset({*OUTPUTS, "compaction_trigger", "mcp_approval_response", "additional_tools", ""})
+_FAR_REACHING: Final = frozenset({"compaction_trigger", "item_reference"})
+"""Items that move to the end, or that may stand for others anywhere: what is wrong is then judged as a whole."""
+_SHORT: Final = max(map(len, PLACEHOLDERS))
+"""A result this short may be a placeholder and is read closely."""
+
+
+def scan(messages: list[Any], request: Request, /) -> set[int]:
+    """The items that may break a rule, and all that hangs together with them: over what C has found well-shaped.
+
+    The items are told apart by their type once; what comes then looks at its own types only.
+    """
+    typed, suspects = typed_scan(messages, _Item)
+    if suspects:
+        typed = [_UNKNOWN if item is None else item for item in typed]
+    by_type: dict[str | None, list[int]] = {}
+    for index, item in enumerate(typed):
+        try:
+            by_type[item.type].append(index)
+        except KeyError:
+            by_type[item.type] = [index]
+    if not _is_paired(typed, by_type, request):
+        suspects.update(_unpaired(typed, request))
+    suspects.update(_wrong_messages(typed, by_type))
+    suspects.update(_wrong_ids(typed, by_type))
+    suspects.update(_wrong_calls(typed, by_type))
+    suspects.update(_wrong_reasoning(messages, typed, by_type.get("reasoning", ()), request))
+    others = [index for kind, indexes in by_type.items() if kind not in _PLAIN for index in indexes]
+    suspects.update(_others(messages, typed, sorted(others)))
+    suspects.update(_by_request(messages, by_type, request))
+    if suspects and (request.get("open_calls") or not _FAR_REACHING.isdisjoint(by_type)):
+        return set(range(len(messages)))
+    return _tied(messages, suspects) if suspects else suspects
+
+
+def _is_paired(typed: list[_Item], by_type: dict[str | None, list[int]], request: Request) -> bool:
+    """Whether each call has an id of its own and its result behind it: then nothing about pairs has to be looked at."""
+    if any(
+        request.get(setting) for setting in ("open_calls", "previous_response_id", "conversation", "adjacent_outputs")
+    ):
+        return False
+    called = results = 0
+    for call, answer in _ANSWERS.items():
+        made, given = by_type.get(call, ()), by_type.get(answer, ())
+        if len(made) != len(given):
+            return False
+        calls = {typed[index].call_id: index for index in made}
+        answers = {typed[index].call_id: index for index in given}
+        if not len(made) == len(calls) == len(answers) or calls.keys() != answers.keys() or None in calls:
+            return False
+        if any(answers[call_id] < index for call_id, index in calls.items()):
+            return False
+        called += len(made)
+        results += 1 if made else 0
+    return results < 2 or called == len({typed[i].call_id for kind in _ANSWERS for i in by_type.get(kind, ())})
+
+
+def _unpaired(typed: list[_Item], request: Request) -> Iterator[int]:
+    """Calls without a result, results without a call, and those that may not be what answers it."""
+    known = request.get("open_calls")
+    owed = {call for call in known if isinstance(call, str)} - {""} if isinstance(known, list) else set()
+    chained = bool(request.get("previous_response_id") or request.get("conversation")) and not isinstance(known, list)
+    ever = {item.call_id for item in typed if item.type in _ANSWERS} if chained else None
+    adjacent = bool(request.get("adjacent_outputs"))
+    waiting: dict[str, int] = {}
+    turn: set[str] = set()
+    for index, item in enumerate(typed):
+        kind = item.type
+        if kind in _ANSWERS:
+            call_id = item.call_id
+            if call_id is None or call_id in turn or call_id in waiting or call_id in owed:
+                yield index
+            else:
+                waiting[call_id] = index
+                turn.add(call_id)
+        elif kind in _PAIRED:
+            at = waiting.pop(item.call_id or "", -1)
+            if at >= 0:
+                if _ANSWERS[typed[at].type or ""] != kind or (adjacent and at != index - 1):
+                    yield index
+            elif not _is_expected(item.call_id, owed, ever):
+                yield index
+        elif item.role == "user":
+            turn.clear()
+    yield from waiting.values()
+    if owed and typed:
+        yield 0
+
+
+def _is_expected(call_id: str | None, owed: set[str], ever: set[str | None] | None) -> bool:
+    """Whether a result whose call is not in this list may answer one that the server holds; once."""
+    if call_id in owed:
+        owed.discard(call_id or "")
+        return True
+    if ever is None or call_id is None or call_id in ever:
+        return False
+    ever.add(call_id)
+    return True
+
+
+def _wrong_messages(typed: list[_Item], by_type: dict[str | None, list[int]]) -> Iterator[int]:
+    """Messages with nothing in them, or with parts that their role does not say; results that are read closely."""
+    for index in by_type.get("function_call_output", ()):
+        output = typed[index].output
+        if (type(output) is not str or len(output) <= _SHORT) and _output_is_odd(output):
+            yield index
+    for kind in ("message", None):
+        for index in by_type.get(kind, ()):
+            item = typed[index]
+            content, wanted = item.content, _SAID.get(item.role or "")
+            if wanted is None or content is None:
+                yield index
+            elif not isinstance(content, str):
+                for part in content:
+                    if part.type != wanted or not part.text:
+                        if _parts_are_odd(content, wanted):
+                            yield index
+                        break
+
+
+def _parts_are_odd(parts: list[_Part], wanted: str) -> bool:
+    """Whether parts have another role's types, or carry nothing."""
+    refusals = ("refusal",) if wanted == "output_text" else ()
+    for part in parts:
+        if part.type in _TEXTS and part.type not in refusals and (part.type != wanted or part.text is None):
+            return True
+        if wanted == "output_text" and part.type.startswith("input_"):
+            return True
+    return not any(part.type != wanted or part.text for part in parts)
+
+
+def _output_is_odd(output: Any) -> bool:
+    """Whether a function's result is a placeholder, or neither text nor parts of input."""
+    if isinstance(output, str):
+        return output.strip() in PLACEHOLDERS
+    if not isinstance(output, list) or not all(isinstance(p, dict) and isinstance(p.get("type"), str) for p in output):
+        return True
+    texts = [part.get("text") for part in output if part["type"] == "input_text"]
+    others = [part for part in output if part["type"] != "input_text"]
+    if not all(isinstance(text, str) for text in texts) or "\n".join(texts).strip() in PLACEHOLDERS:
+        return True
+    return not all(part["type"].startswith("input_") for part in others)
+
+
+def _wrong_ids(typed: list[_Item], by_type: dict[str | None, list[int]]) -> Iterator[int]:
+    """Items with an id that is not well-formed, or not theirs alone."""
+    for kind, prefix in _PREFIXES.items():
+        for index in by_type.get(kind, ()):
+            item = typed[index]
+            if (
+                item.id is not None
+                and not item.id.startswith(prefix)
+                and (prefix != "msg_" or item.role == "assistant")
+            ):
+                yield index
+    named = [item.id for item in typed if item.id is not None and item.type not in _BORROWED]
+    if len(named) != len(set(named)) or (named and not _plain_text("".join(named))):
+        yield from _ids_to_read(typed)
+
+
+def _ids_to_read(typed: list[_Item]) -> Iterator[int]:
+    """The items whose ids are the odd ones."""
+    seen: dict[str, int] = {}
+    for index, item in enumerate(typed):
+        if item.id is None or item.type in _BORROWED:
+            continue
+        first = seen.setdefault(item.id, index)
+        if first != index:
+            yield from (first, index)
+        if not _plain_text(item.id):
+            yield index
+
+
+def _plain_text(text: str) -> bool:
+    """Letters, digits, underscores and dashes, at least one."""
+    return text.isascii() and text.replace("_", "a").replace("-", "a").isalnum()
+
+
+def _wrong_calls(typed: list[_Item], by_type: dict[str | None, list[int]]) -> Iterator[int]:
+    """Calls whose arguments are no object as text, or whose name is not taken."""
+    calls = by_type.get("function_call", [])
+    arguments = [typed[index].arguments for index in calls]
+    if not all(isinstance(text, str) for text in arguments) or not_objects(arguments):  # type: ignore[arg-type]
+        for index, text in zip(calls, arguments, strict=True):
+            if not isinstance(text, str) or not_objects([text]):
+                yield index
+    named = [*calls, *by_type.get("custom_tool_call", ())]
+    refused = {name for name in {typed[index].name for index in named} if not name or not _plain_text(name)}
+    if refused:
+        yield from (index for index in named if typed[index].name in refused)
+
+
+def _wrong_reasoning(
+    messages: list[Any], typed: list[_Item], thoughts: Iterable[int], request: Request
+) -> Iterator[int]:
+    """Reasoning that led to nothing or cannot be read, and what comes without its reasoning."""
+    model, stored = request.get("model"), request.get("store") is not False
+    last = len(typed) - 1
+    for index in thoughts:
+        led = index < last and _is_led_to(typed[index + 1])
+        readable = stored or typed[index].encrypted_content
+        if not (led and readable) or (model and ("model" in messages[index] or "provider_data" in messages[index])):
+            yield index
+    if request.get("reasoning_model") is True or isinstance(request.get("stored_reasoning_for"), dict):
+        yield from _without_reasoning(typed, request)
+
+
+def _is_led_to(item: _Item) -> bool:
+    """Whether the model made this item, so that reasoning may have led to it."""
+    kind = item.type
+    return item.role == "assistant" if kind is None or kind == "message" else kind not in _LEADS_NOWHERE
+
+
+def _without_reasoning(typed: list[_Item], request: Request) -> Iterator[int]:
+    """Items with an id whose reasoning does not stand before them, as far as the request tells."""
+    needs = request.get("stored_reasoning_for")
+    thoughts: set[str | None] = set()
+    for index, item in enumerate(typed):
+        if item.type in ("reasoning", "item_reference"):
+            thoughts.add(item.id)
+        elif item.role is not None and item.role != "assistant":
+            thoughts = set()
+        elif item.id is not None:
+            if isinstance(needs, dict):
+                if needs.get(item.id) and needs[item.id] not in thoughts:
+                    yield index
+            elif not thoughts:
+                yield index
+
+
+def _others(messages: list[Any], typed: list[_Item], others: list[int]) -> Iterator[int]:
+    """The rarer types, one by one."""
+    approvals: dict[Any, int] = {}
+    for index in others:
+        item, wire = typed[index], messages[index]
+        if item.type == "mcp_approval_request":
+            approvals[item.id] = index
+        elif item.type == "mcp_approval_response":
+            asked = wire.get("approval_request_id")
+            if not isinstance(asked, str) or approvals.pop(asked, None) is None:
+                yield index
+        elif item.type == "compaction_trigger":
+            if index != len(messages) - 1:
+                yield index
+        elif _is_odd(item.type or "", item, wire):
+            yield index
+    yield from approvals.values()
+
+
+def _is_odd(kind: str, item: _Item, wire: dict[str, Any]) -> bool:
+    """Whether a call or a result of a rarer kind has to be read closely."""
+    output = item.output
+    if not kind:
+        return True
+    if kind == "custom_tool_call":
+        return not isinstance(wire.get("input"), str)
+    if kind == "custom_tool_call_output":
+        return _output_is_odd(output)
+    if kind == "computer_call":
+        return bool(wire.get("pending_safety_checks"))
+    if kind == "computer_call_output":
+        return not isinstance(output, dict) or output.get("type") != "computer_screenshot"
+    if kind == "local_shell_call_output":
+        return item.id is None or not isinstance(output, str) or output.strip() in PLACEHOLDERS
+    if kind == "shell_call_output":
+        return not isinstance(output, list)
+    if kind == "apply_patch_call_output":
+        return output is not None and (not isinstance(output, str) or output.strip() in PLACEHOLDERS)
+    return kind in ("tool_search_call", "tool_search_output") and not hosted(wire)
+
+
+def _by_request(messages: list[Any], by_type: dict[str | None, list[int]], request: Request) -> Iterator[int]:
+    """What only the request's settings make wrong."""
+    if messages and request.get("previous_response_id") and request.get("conversation"):
+        yield 0
+    if request.get("store") is False:
+        yield from by_type.get("item_reference", ())
+
+
+# --- what hangs together --------------------------------------------------------------------------------------------
+
+
+def _tied(messages: list[Any], suspects: set[int]) -> set[int]:
+    """The suspects with their rounds, all rounds that ids tie to these, and all in between.
+
+    A result may stand rounds behind its call, and keeps its place: so a tie pulls in what it spans, and what is pulled
+    in brings ties of its own.
+    """
+    starts = [
+        index for index, message in enumerate(messages) if index == 0 or not continues(message, messages[index - 1])
+    ]
+    stops = [*starts[1:], len(messages)]
+    tied = [_names(messages[start:stop]) for start, stop in zip(starts, stops, strict=True)]
+    span: dict[str, list[int]] = {}
+    for number, its_ids in enumerate(tied):
+        for name in its_ids:
+            span.setdefault(name, [number, number])[1] = number
+    fresh = list(range(len(starts) + 1))
+    found: set[int] = set()
+    rounds = {bisect_right(starts, index) - 1 for index in suspects}
+    waiting = [(number, number) for number in rounds]
+    while waiting:
+        first, last = waiting.pop()
+        number = _next(fresh, first)
+        while number <= last:
+            fresh[number] = number + 1
+            found.update(range(starts[number], stops[number]))
+            waiting += [(span[name][0], span[name][1]) for name in tied[number]]
+            number = _next(fresh, number)
+    return found
+
+
+def _ids(message: dict[str, Any]) -> Iterator[str]:
+    """The ids of its call, of itself, and of the approval that it answers: what ties items together."""
+    for key in ("call_id", "id", "approval_request_id"):
+        value = message.get(key)
+        if isinstance(value, str):
+            yield value
+
+
+def _names(items: list[Any]) -> set[str]:
+    return {name for item in items if type(item) is dict for name in _ids(item)}
+
+
+def _next(fresh: list[int], number: int) -> int:
+    """The first round from this one on that is not pulled in yet: each entry leads there, ever more directly."""
+    while fresh[number] != number:
+        fresh[number] = fresh[fresh[number]]
+        number = fresh[number]
+    return number
+
+
+# --- looking up -----------------------------------------------------------------------------------------------------
+
+
+def continues(message: Any, before: Any, /) -> bool:
+    """Everything belongs to the round of the user's message before it."""
+    return isinstance(message, dict) and message.get("role") != "user"
+
+
+def mentions(messages: list[Any], calls: set[str], /) -> set[int]:
+    """The items that name one of these calls."""
+    return {i for i, message in enumerate(messages) if type(message) is dict and not calls.isdisjoint(_ids(message))}
+
+
+def fits(messages: list[Any], /) -> int:
+    """Items of types that no other format has, and parts of input and output."""
+    score = 0
+    for message in messages:
+        kind, content = message.get("type"), message.get("content")
+        if kind in CALLS or kind in OUTPUTS or (kind == "reasoning" and "summary" in message):
+            score += 4
+        elif isinstance(kind, str) and "role" not in message:
+            score += 1
+        elif isinstance(content, list):
+            score += 4 * any(isinstance(part, dict) and part.get("type") in _OWN_PARTS for part in content)
+        elif kind == "message" and isinstance(content, str):
+            score += 4
+    return score
+
+
+_OWN_PARTS: Final = frozenset({"input_text", "output_text", "input_image", "input_file"})
