@@ -105,7 +105,7 @@ def repair(  # noqa: PLR0913
     policies = Policies(on_interrupted, open_calls, orphans)
     wire = plain(messages)
     settings = dict(request or {})
-    adapter = adapter_of(wire, format)
+    adapter = adapter_of(wire, format, settings)
     return run(messages, wire, adapter, settings, policies)
 
 
@@ -116,9 +116,14 @@ def run(
     request: dict[str, Any],
     policies: Policies,
     rules: Collection[str] | None = None,
+    suspects: set[int] | None = None,
 ) -> Repaired:
-    """`repair` behind its arguments: `messages` as given, `wire` as plain objects; `rules` limits which may act."""
-    suspects = adapter.scan(wire, request)
+    """`repair` behind its arguments: `messages` as given, `wire` as plain objects.
+
+    `rules` limits which rules may act; `suspects` names the messages to read in full, instead of the fast look.
+    """
+    if suspects is None:
+        suspects = adapter.scan(wire, request)
     if not suspects:
         return Repaired(messages=messages, repairs=[], changed=False, request=request)
     _validate(wire, suspects)
@@ -181,11 +186,11 @@ def _validate(messages: list[Any], indexes: Iterable[int]) -> None:
             raise InputError(f"messages[{index}]", "an object", messages[index])
 
 
-def adapter_of(messages: list[Any], name: str | None) -> Adapter:
+def adapter_of(messages: list[Any], name: str | None, request: Mapping[str, Any] | None = None) -> Adapter:
     """The adapter of a format or profile; of the detected format where none is named."""
     if name is None:
         name = detect(messages) if messages else next(iter(ADAPTERS))
-    adapter = resolve(name)
+    adapter = resolve(name, request or {})
     if adapter is None:
         raise UnknownFormatError(name, (*ADAPTERS, *PROFILES))
     return adapter

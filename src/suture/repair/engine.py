@@ -78,5 +78,5 @@ def _answered(slot: Slot) -> ToolPart:
         output=result.output,
         preliminary=is_placeholder(result.output),
         outcome_origin=result.origin,
-        outcome_container=result.container if result.container.at else None,
+        outcome_container=result.container,
     )

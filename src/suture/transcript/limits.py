@@ -13,8 +13,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The demands of one format, or of one profile over it."""
 
     results: Literal["adjacent", "after", "next", "inside"]
-    """Where a result stands: `adjacent`, in the run of results right after the call's message; `after`, anywhere after the
-    call; `next`, the very next item; `inside`, in the call's own record."""
+    """Where a result stands: `adjacent`, in the run of results right after the call's message; `after`, after the
+    call and before the user's next message; `next`, the very next item; `inside`, in the call's own record."""
     joins_roles: bool = False
     """Consecutive messages of one role count as one turn."""
     id_pattern: str = ""

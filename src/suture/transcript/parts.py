@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from suture.transcript.codec import dumps
 from suture.transcript.states import SETTLED, Cause, ToolState
 
 __all__ = [
@@ -135,7 +136,7 @@ class ToolPart(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag="tool"):
     outcome_origin: Origin | None = None
     """Where the result stood."""
     outcome_container: Origin | None = None
-    """The message that the result stood in, where a format puts several in one."""
+    """The message that the result stood in, where a format puts several in one; without a path once it has to leave."""
 
     @property
     def settled(self) -> bool:
@@ -171,4 +172,4 @@ def output_text(output: Any) -> str:
         return output
     if isinstance(output, tuple):
         return "\n".join(part.text for part in output if isinstance(part, TextPart))
-    return "" if output is None else msgspec.json.encode(output).decode()
+    return "" if output is None else dumps(output)

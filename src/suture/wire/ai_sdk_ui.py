@@ -263,6 +263,8 @@ def _part(wire: Any, at: tuple[int | str, ...], faults: list[Fault]) -> Iterator
         yield _tool(wire, at, faults)
         return
     if isinstance(wire, dict) and not wire.get("type") and "toolCallId" in wire:
+        message = f"a part of the type {wire.get('type')!r} holds a call"
+        faults.append(Fault(rule="message-shape", at=at, message=message, action="made a call", wire=wire))
         yield _tool({**wire, "type": "dynamic-tool"}, at, faults)
         return
     modern = modern_part(wire)

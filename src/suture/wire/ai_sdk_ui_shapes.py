@@ -128,7 +128,8 @@ def modern_tool(part: dict[str, Any]) -> dict[str, Any]:
 def modern_part(part: Any) -> Any:
     """Any other part in its shape of today; None where it carries nothing.
 
-    The very object where it has its shape, or a type that nobody here knows.
+    The very object where it has its shape. A type that the SDK does not know becomes data, which it takes and sends to
+    nobody.
     """
     if not isinstance(part, dict):
         return {"type": "text", "text": part if isinstance(part, str) else dumps(part)} if part else None
@@ -140,7 +141,7 @@ def modern_part(part: Any) -> Any:
     if kind.startswith("data-"):
         return part if "data" in part else {**part, "data": None}
     if kind not in _OPTIONAL:
-        return part
+        return part if kind == "step-start" else _set_aside(part, kind)
     fields: dict[str, Any] = {key: ABSENT for key in _OPTIONAL[kind] if part.get(key, ABSENT) is None}
     fields |= _spoken(part) if kind in ("text", "reasoning") else _referred(part, kind)
     if kind in ("file", "source-url") and not isinstance(fields.get("url", part.get("url")), str):

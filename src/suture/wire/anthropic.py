@@ -157,6 +157,7 @@ def limits(request: Request, /) -> Limits:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 _REASONING: Final = ("thinking", "redacted_thinking")
+_SIGNED: Final = frozenset({"type", "thinking", "signature", "data"})
 _PROVIDER_USES: Final = {"server_tool_use": "server", "mcp_tool_use": "mcp"}
 _PROVIDER_RESULT: Final = "_tool_result"
 UNKNOWN_SERVER: Final = "unknown_server"
@@ -205,6 +206,8 @@ def _block(block: Any, origin: Origin, container: Origin) -> Part | Result:
         return _result(block, origin, container)
     if kind.endswith(_PROVIDER_RESULT):
         return _provider_result(block, kind, origin, container)
+    if kind in _REASONING and not (block.keys() <= _SIGNED or isinstance(block.get("thinking"), str)):
+        return OpaquePart(MALFORMED, block, origin)
     if kind in _REASONING:
         whole = kind != "thinking" or isinstance(block.get("thinking"), str)
         payload = block.get("signature" if kind == "thinking" else "data") if whole else None
@@ -306,12 +309,13 @@ def _waits(part: Part) -> bool:
 
 def _still_calling(waiting: list[ToolPart], message: Message) -> bool:
     """Whether this answer belongs to the turn of the calls before it: their results stand behind it."""
-    stood = [part.outcome_container.at[0] for part in waiting if part.outcome_container]
+    stood = [part.outcome_container.at[0] for part in waiting if part.outcome_container and part.outcome_container.at]
     if not stood:
         return False
     if message.origin is not None:
         return message.origin.at[0] < min(stood)  # type: ignore[operator,type-var]
-    own = [p.outcome_container.at[0] for p in message.parts if isinstance(p, ToolPart) and p.outcome_container]
+    calls = [part for part in message.parts if isinstance(part, ToolPart)]
+    own = [call.outcome_container.at[0] for call in calls if call.outcome_container and call.outcome_container.at]
     return own[:1] == stood[:1]
 
 
@@ -324,9 +328,12 @@ def _flush(
     head comes the message that it stood in, where the following one is new.
     """
     groups: list[tuple[Any, list[Any]]] = []
+    moved: dict[int, Any] = {}
     for part in sorted(calls, key=_place):
         container = part.outcome_container
         block = _print_result(part, limits)
+        if container is not None and not container.at:
+            moved[id(block)], container = container.wire, None
         if groups and (container is None or container.wire is groups[-1][0]):
             groups[-1][1].append(block)
         else:
@@ -338,14 +345,15 @@ def _flush(
         if last is None or following.origin is None or following.origin.wire is last:
             base, head = groups.pop()
     for wire, blocks in groups:
-        old = wire.get("content") if wire else None
-        printed.append(patch(wire, role="user", content=patch_list(old, blocks)))
+        home = wire or moved.get(id(blocks[0]))
+        whole = home if wire or patch_list(home and home.get("content"), blocks) is not blocks else None
+        printed.append(patch(whole, role="user", content=patch_list(whole and whole.get("content"), blocks)))
     return head, base
 
 
 def _place(part: ToolPart) -> tuple[bool, tuple[int, int]]:
     at = part.outcome_origin.at if part.outcome_origin else ()
-    if not at or part.outcome_container is None:
+    if not at:
         return True, (0, 0)
     return False, (int(at[0]), int(at[-1]))
 

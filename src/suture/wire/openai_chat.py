@@ -109,7 +109,7 @@ def decode(messages: Iterable[tuple[int, Any]], /) -> list[Entry]:
 def _entry(index: int, wire: dict[str, Any]) -> Entry:
     origin = Origin((index,), wire)
     role, odd = wire.get("role"), None
-    if role not in _ROLES:
+    if not isinstance(role, str) or role not in _ROLES:
         role, odd = _implied_role(wire), {"unknown": role}
     if role == "assistant":
         return _assistant(index, wire, origin, odd)

@@ -113,7 +113,7 @@ def _mend(part: ToolPart, bench: Bench) -> ToolPart:
     rule, what = _diagnose(part, bench.limits.arguments == "text")
     where = part.origin.at if part.origin else ()
     message = f"the arguments of {part.call_id!r} are {what}"
-    kept = "kept as the text they were, under `_raw`" if "_raw" in value and part.input != value else "made an object"
+    kept = "kept as they were, under `_raw`" if "_raw" in value and part.input != value else "made an object"
     if part.origin is not None and not bench.report(rule, where, message, kept, call_id=part.call_id):
         return part
     cause = "malformed" if rule == "truncated-arguments" and not part.settled else part.cause

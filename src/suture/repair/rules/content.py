@@ -133,7 +133,7 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Drop what is blank, move what a result may not hold, and answer for what is left with nothing."""
     result: list[Message] = []
     for number, message in enumerate(messages):
-        final = bench.at_end and number == len(messages) - 1
+        final = bench.at_end and number == len(messages) - 1 and not bench.users_turn
         moved: list[Part] = []
         message = _results(_blank(_keys(message, bench), bench), moved, bench)
         kept = _filled(message, final, bench)
@@ -290,9 +290,21 @@ def _filled(message: Message, final: bool, bench: Bench) -> Message | None:
     where = message.origin.at if message.origin else ()
     drop = message.role != "user" or bench.limits.empty_user == "drop"
     action = "dropped" if drop else "given a text that says so"
-    if not bench.report("empty-message", where, f"the {message.role} message carries nothing", action):
+    if not bench.report(
+        "empty-message", where, f"the {message.role} message carries nothing", action, lost=_rest(message) if drop else None
+    ):
         return message
     return None if drop else with_parts(message, (TextPart(EMPTY_TEXT),))
+
+
+def _rest(message: Message) -> str | None:
+    """What else stood in a message without content, printed; None where nothing did."""
+    wire = message.origin.wire if message.origin else {}
+    rest = {key: value for key, value in wire.items() if key not in _ENVELOPE and value}
+    return dumps(rest) if rest else None
+
+
+_ENVELOPE = frozenset({"role", "content", "parts", "id", "type"})
 
 
 def _carries(part: Part, bench: Bench) -> bool:

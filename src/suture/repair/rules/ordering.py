@@ -122,6 +122,6 @@ def _displaced(answer: Answer) -> Answer:
         kind=result.kind,
         executor=result.executor,
         origin=Origin((), result.origin.wire),
-        container=Origin((), None),
+        container=Origin((), result.container.wire),
     )
-    return Answer(moved, answer.entry, answer.turn)
+    return Answer(moved, answer.entry, answer.turn, answer.exchange)

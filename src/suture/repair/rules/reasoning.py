@@ -92,9 +92,9 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     return _final(messages, bench) if bench.at_end else messages
 
 
-def _drop(part: Part, rule: str, why: str, bench: Bench) -> bool:
+def _drop(part: ReasoningPart, rule: str, why: str, bench: Bench) -> bool:
     where = part.origin.at if part.origin else ()
-    return bench.report(rule, where, why, "dropped")
+    return bench.report(rule, where, why, "dropped", lost=part.text or None)
 
 
 def _mend(message: Message, bench: Bench) -> Message:
@@ -179,8 +179,8 @@ def _place(message: Message, bench: Bench) -> int | str:
 def _trim(message: Message, bench: Bench) -> Message:
     """The last message without reasoning at its end."""
     parts = list(message.parts)
-    while parts and isinstance(parts[-1], ReasoningPart):
-        if not _drop(parts[-1], "reasoning-at-the-end", "the history ends in reasoning", bench):
+    while parts and isinstance(end := parts[-1], ReasoningPart):
+        if not _drop(end, "reasoning-at-the-end", "the history ends in reasoning", bench):
             break
         parts.pop()
     return with_parts(message, parts) if len(parts) != len(message.parts) else message

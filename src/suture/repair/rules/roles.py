@@ -117,12 +117,13 @@ def _first(messages: list[Message], bench: Bench) -> list[Message]:
 def _last(messages: list[Message], bench: Bench) -> list[Message]:
     last = messages[-1]
     prefill = bench.request.get("prefill")
-    answered = any(isinstance(p, ToolPart) for p in last.parts)
+    answered = any(isinstance(p, ToolPart) and p.executor != "provider" for p in last.parts)
+    open_server = bool(last.parts) and isinstance(last.parts[-1], ToolPart)
     if last.role != "assistant" or answered or bench.request.get("next_role") == "user":
         return messages
     if bench.users_turn and prefill is not True and bench.applies("last-role"):
         return [*messages, Message(role="user", parts=(TextPart(LATE_TEXT),), place=bench.length - 1)]
-    if prefill is False and bench.report(
+    if prefill is False and not open_server and bench.report(
         "last-role", _where(last, bench.length - 1), "the history ends with the assistant", "a user turn was appended"
     ):
         return [*messages, Message(role="user", parts=(TextPart(CONTINUE_TEXT),), place=bench.length - 1)]
