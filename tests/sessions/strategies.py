@@ -17,9 +17,14 @@ def transcripts(draw: st.DrawFn, *, max_steps: int = 8) -> Transcript:
     made = Transcript()
     made.user("u0", "go", None)
     names = ["u0"]
+    last: list[dict[str, Any]] = []
     for count in range(1, draw(st.integers(1, max_steps))):
-        kind = draw(st.sampled_from(["user", "step", "step", "step", "says", "progress", "fork", "dangling", "orphan"]))
-        name = f"n{count}"
+        kind = draw(
+            st.sampled_from(
+                ["user", "step", "step", "step", "says", "progress", "fork", "dangling", "orphan", "compact"]
+            )
+        )
+        name, start = f"n{count}", len(made.rows)
         if kind == "user":
             made.user(name, draw(st.sampled_from(["more", "are you there?", [{"type": "text", "text": "block"}]])))
         elif kind == "says":
@@ -28,6 +33,8 @@ def transcripts(draw: st.DrawFn, *, max_steps: int = 8) -> Transcript:
             made.add(name, type="progress", data={"type": "hook_progress"})
         elif kind == "fork":
             made.user(name, "again", draw(st.sampled_from(names)))
+        elif kind == "compact":
+            _compact(made, name, last if draw(st.booleans()) else [])
         elif kind == "dangling":
             made.user(name, "lost", "nowhere")
         elif kind == "orphan":
@@ -36,10 +43,22 @@ def transcripts(draw: st.DrawFn, *, max_steps: int = 8) -> Transcript:
         else:
             _step(draw, made, count)
         names.append(made.last or name)
+        last = made.rows[start:] if kind in {"user", "says", "step"} else []
     if draw(st.booleans()):
         made.user("s0", "look around", None, isSidechain=True, agentId="x1")
         made.call("s1", "side", "s_call", isSidechain=True, agentId="x1")
     return made
+
+
+def _compact(made: Transcript, name: str, rows: list[dict[str, Any]]) -> None:
+    """A compaction, which may keep what was said last word for word."""
+    kept = [row["uuid"] for row in rows]
+    compaction = {"preservedMessages": {"anchorUuid": made.uuid(name), "uuids": kept}} if kept else {}
+    named = made.uuid(made.last or "u0")
+    made.add(
+        name + "b", None, type="system", subtype="compact_boundary", logicalParentUuid=named, compactMetadata=compaction
+    )
+    made.user(name, "summary", isCompactSummary=True)
 
 
 def _step(draw: st.DrawFn, made: Transcript, count: int) -> None:

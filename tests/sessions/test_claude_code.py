@@ -198,6 +198,20 @@ def test_a_branch_from_before_a_compaction_is_reported(path: Path) -> None:
     assert [("SU906", 2)] == codes(session)
 
 
+def test_parallel_calls_before_a_compaction_are_no_branches(path: Path) -> None:
+    """Results that hang off their calls belong to what was compacted, however often it was."""
+    made = Transcript()
+    for turn in ("1", "2"):
+        made.user("u" + turn, "go", None if turn == "1" else "")
+        made.call("a" + turn, "m" + turn, "A" + turn).call("b" + turn, "m" + turn, "B" + turn)
+        made.result("ra" + turn, "A" + turn, "a" + turn).result("rb" + turn, "B" + turn, "b" + turn)
+        made.add("c" + turn, None, type="system", subtype="compact_boundary", logicalParentUuid=made.uuid("rb" + turn))
+        made.user("s" + turn, "summary", isCompactSummary=True)
+    session, threads = read(made, path)
+
+    assert (["user: summary"], ["main"], []) == (summary(threads["main"]), list(threads), codes(session))
+
+
 @pytest.mark.parametrize("how", ["by name", "as a segment"])
 def test_a_compaction_keeps_messages(path: Path, how: str) -> None:
     """Messages that a compaction kept word for word follow its summary."""

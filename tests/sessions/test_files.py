@@ -171,6 +171,20 @@ def test_a_directory_that_cannot_be_written_is_a_session_error(path: Path, monke
     assert b"old\n" == path.read_bytes()
 
 
+def test_the_owner_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file stays its user's, and one that cannot be given away is replaced all the same."""
+    owners: list[tuple[int, int]] = []
+
+    def refused(_: Any, user: int, group: int) -> None:
+        owners.append((user, group))
+        raise PermissionError
+
+    monkeypatch.setattr("os.chown", refused)
+    replace(path, [b"new"], fingerprint(path))
+
+    assert ([(path.stat().st_uid, path.stat().st_gid)], b"new") == (owners, path.read_bytes())
+
+
 def test_a_missing_file_is_a_session_error(tmp_path: Path) -> None:
     """A file that is not there cannot be read."""
     with pytest.raises(SessionError, match="No such file"):

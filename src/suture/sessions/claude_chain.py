@@ -224,25 +224,37 @@ class Forest:
             fork = fork if covered[row] else row
             covered[row], own = 1, row
             if index.flags[row] & (SUMMARY | BOUNDARY):
-                self._mark_compacted(index.parents[row], covered)
+                self._cover_compacted(index.parents[row], covered, kept)
                 row = -1
                 break
             row = index.parents[row]
         branch = kept[leaf] = Branch(index.chains[leaf], leaf, own, fork)
         while row >= 0 and not index.flags[row] & (TEXT | SUMMARY | BOUNDARY) and index.parents[row] >= 0:
             row = index.parents[row]
-        for zone in self._zones(self._with_preserved(self.path(leaf, row))):
-            for pulled in self._pulled(zone):
-                covered[pulled] = 1
-                # A branch that ended in a lone result, and was found first, is a part of this one.
-                former = kept.pop(pulled, None)
-                if former is not None:
-                    branch.own, branch.fork = former.own, former.fork
+        former = self._cover_pulled(self._with_preserved(self.path(leaf, row)), 1, covered, kept)
+        if former is not None:
+            branch.own, branch.fork = former.own, former.fork
 
-    def _mark_compacted(self, row: int, covered: bytearray) -> None:
+    def _cover_compacted(self, row: int, covered: bytearray, kept: dict[int, Branch]) -> None:
+        """Marks what was compacted away, so that it is not taken for branches; it may have been so several times."""
+        rows = []
         while row >= 0 and not covered[row]:
             covered[row] = 2
+            rows.append(row)
             row = self.index.parents[row]
+        talk = (row for row in reversed(rows) if self.index.flags[row] & TALK)
+        self._cover_pulled(talk, 2, covered, kept)
+
+    def _cover_pulled(
+        self, rows: Iterator[int], mark: int, covered: bytearray, kept: dict[int, Branch]
+    ) -> Branch | None:
+        """Marks the rows off a path that belong to it; gives back the branch that one of them was taken for before."""
+        former = None
+        for zone in self._zones(rows):
+            for pulled in self._pulled(zone):
+                covered[pulled] = covered[pulled] or mark
+                former = kept.pop(pulled, former)
+        return former
 
     def _key(self, branch: Branch) -> int:
         """What branches of one conversation share: the chain, or the root of the tree where chains have no name."""

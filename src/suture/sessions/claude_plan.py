@@ -120,6 +120,10 @@ class _Weaving:
         self.behind: dict[int, list[int | NewLine]] = {}
         """What comes in behind a place on the path."""
         self.calls: dict[str, int] = {}
+        self.parts: dict[int, list[Kept]] = {}
+        """The lines of each repaired message."""
+        for line in kept:
+            self.parts.setdefault(line.message, []).append(line)
 
     def run(self) -> None:
         """Finds a place for every line, then links the chain."""
@@ -158,7 +162,9 @@ class _Weaving:
         if hangs and (call, answered) in self.plan.hung:
             return
         seed = f"{self.plan.name(max(before, path[0]))}:{line.role}:{json.dumps(line.content)}"
-        identifier = str(uuid.uuid5(_NAMESPACE, seed if call is None else f"{self.plan.name(call)}:{answered}"))
+        if call is not None:
+            seed = f"{self.plan.name(call)}:{str(answered).encode(errors='backslashreplace').decode()}"
+        identifier = str(uuid.uuid5(_NAMESPACE, seed))
         while identifier in self.plan.new:
             # Another branch has a line for the same call, or this one says the same twice.
             identifier = str(uuid.uuid5(_NAMESPACE, identifier))
@@ -180,12 +186,12 @@ class _Weaving:
 
     def _group(self, line: Kept) -> dict[str, Any]:
         """What the lines of one API message have in common, for a new line of it."""
-        for other in self.kept:
-            if other.message == line.message and other.row is not None:
-                message = self.plan.value(other.row)["message"]
+        parts = self.parts[line.message]
+        for part in parts:
+            if part.row is not None:
+                message = self.plan.value(part.row)["message"]
                 return {key: message[key] for key in ("model", "id", "type", "usage") if key in message}
-        contents = [part.content for part in self.kept if part.message == line.message]
-        made = uuid.uuid5(_NAMESPACE, json.dumps(contents))
+        made = uuid.uuid5(_NAMESPACE, json.dumps([part.content for part in parts]))
         usage = {"input_tokens": 0, "output_tokens": 0}
         return {"model": "<synthetic>", "id": f"msg_{made.hex[:24]}", "type": "message", "usage": usage}
 

@@ -34,8 +34,8 @@ def check_stream(path: Path, check: Check, *, window: int = WINDOW) -> Iterator[
     """The damage of a file, in the order of its lines, then what `check` finds in each of its conversations.
 
     What is found is what `check` finds in the threads of `history`, with two exceptions: a result that stands more than
-    sixteen windows away from its call counts as missing there and as without a call here, and an id that a branch uses
-    again is not compared with the part that it shares with the main thread.
+    sixteen windows away from its call counts as missing there and as without a call here, and in a branch, a call id is
+    not compared with those of the part that it shares with the main thread.
 
     Args:
         path: The file.

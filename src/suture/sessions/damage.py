@@ -37,6 +37,8 @@ class Damage(msgspec.Struct, frozen=True, kw_only=True):
     """One sentence: what stands there."""
     salvaged: str
     """One sentence: what of it is used, and what becomes of the rest."""
+    kept: bool = False
+    """Whether the line stays as it is, also in a repaired file: it cannot be read, but may be whole."""
 
     @property
     def rule(self) -> DamageRule:
@@ -46,7 +48,7 @@ class Damage(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def mended(self) -> bool:
         """Whether writing the file again mends it."""
-        return self.rule.mended
+        return self.rule.mended and not self.kept
 
 
 DAMAGES: Final[dict[str, DamageRule]] = {

@@ -1,7 +1,8 @@
 """Replaces a file safely: a backup first, then all or nothing, and never over a change that somebody else made.
 
-The new file takes the old one's permissions and its own modification time: the conversation did change, and agents list
-sessions by that time. A symbolic link is followed, so the file that it names is replaced and the link stays.
+The new file takes the old one's permissions and owner, and has its own modification time: the conversation did change,
+and agents list sessions by that time. A symbolic link is followed, so the file that it names is replaced and the link
+stays.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -142,10 +143,19 @@ def _write_beside(path: Path, chunks: Iterable[bytes]) -> Path:
                 stream.write(chunk)
             _sync(stream)
         shutil.copymode(path, temporary)
+        _copy_owner(path, temporary)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     return temporary
+
+
+def _copy_owner(path: Path, temporary: Path) -> None:
+    """Keeps the owner, where that is possible at all: a file that a superuser repairs is still its user's."""
+    state = path.stat()
+    if hasattr(os, "chown"):
+        with suppress(OSError):
+            os.chown(temporary, state.st_uid, state.st_gid)
 
 
 def _backup(path: Path) -> Path:

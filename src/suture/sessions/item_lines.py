@@ -99,7 +99,7 @@ def _kept(items: Sequence[Any], repaired: Sequence[Any]) -> list[_Kept]:
                 one.place = place
                 found.add(place)
                 break
-            if place in found and place >= at:
+            if place in found:
                 break
     return kept
 

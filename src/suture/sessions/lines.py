@@ -160,11 +160,8 @@ def salvage(raw: RawLine, is_record: Callable[[Any], bool]) -> Line:
 
 def _kept_as_is(raw: RawLine, found: str, salvaged: str) -> Line:
     """A line that cannot be read and may be whole."""
-    return Line([], [_damage(raw, "SU908", 0, found, salvaged)], verbatim=True)
-
-
-def _damage(raw: RawLine, code: str, at: int, found: str, salvaged: str) -> Damage:
-    return Damage(code=code, line=raw.number, offset=raw.offset + at, found=found, salvaged=salvaged)
+    damage = Damage(code="SU908", line=raw.number, offset=raw.offset, found=found, salvaged=salvaged, kept=True)
+    return Line([], [damage], verbatim=True)
 
 
 class _Salvage:
@@ -180,7 +177,8 @@ class _Salvage:
         return Line(self.records(self.as_text(text)) if text else [], self.damages, verbatim=False)
 
     def report(self, code: str, at: int, found: str, salvaged: str) -> None:
-        self.damages.append(_damage(self.raw, code, min(at, self.raw.length), found, salvaged))
+        offset = self.raw.offset + min(at, self.raw.length)
+        self.damages.append(Damage(code=code, line=self.raw.number, offset=offset, found=found, salvaged=salvaged))
 
     def without_nul(self, text: bytes) -> bytes:
         at = text.find(b"\0")
