@@ -351,6 +351,11 @@ def test_a_file_that_changed_is_noticed(path: Path) -> None:
 
     with pytest.raises(SessionError, match="changed while"):
         claude_code.history(session)
+    path.unlink()
+    with pytest.raises(SessionError, match="No such file"):
+        claude_code.history(session)
+    with pytest.raises(SessionError, match="No such file"):
+        list(claude_code.write(session, []))
 
 
 def test_findings_have_lines(path: Path) -> None:

@@ -270,6 +270,47 @@ def test_branches_are_repaired_on_their_own(path: Path) -> None:
     assert 9 == len(path.read_bytes().splitlines())
 
 
+def test_branches_share_what_stands_before_a_shared_line(path: Path) -> None:
+    """A result before a hook's line that both branches go through is written once."""
+    made = Transcript().user("u", "go", None).call("a", "m1", "A").add("p", type="progress").user("v", "one")
+    path.write_bytes(mend(claude_code.read(made.user("w", "two", "p").save(path))))
+
+    assert 6 == len(path.read_bytes().splitlines())
+    assert ["user: error A", "user: two"] == summary(claude_code.history(claude_code.read(path))[0])[2:]
+    assert ["user: error A", "user: one"] == summary(claude_code.history(claude_code.read(path))[1])[2:]
+
+
+def test_branches_share_a_result_beside_the_chain(path: Path) -> None:
+    """A call that hangs off a line of both branches gets one result."""
+    made = Transcript().user("u", "go", None).call("a", "m1", "A").call("b", "m1", "B").result("ra", "A", "a")
+    made.user("v", "one").user("w", "two", "ra")
+    path.write_bytes(mend(claude_code.read(made.save(path))))
+
+    assert 7 == len(path.read_bytes().splitlines())
+    for thread in claude_code.history(claude_code.read(path)):
+        assert ["assistant: call A call B", "user: result A error B"] == summary(thread)[1:3]
+
+
+def test_the_first_thread_decides_about_shared_lines(path: Path) -> None:
+    """A branch cannot move its own result between lines that the main thread has; nothing is lost all the same."""
+    made = (
+        Transcript().user("u", "go", None).call("a", "m1", "A").user("v", "hm").result("ra", "A").user("w", "on", "v")
+    )
+    path.write_bytes(mend(claude_code.read(made.save(path))))
+    main, branch = claude_code.history(claude_code.read(path))
+
+    assert ["user: error A", "user: hm", "user: on"] == summary(main)[2:]
+    assert ["user: error A", "user: hm", "user: result A"] == summary(branch)[2:]
+
+
+def test_any_text_can_be_a_call_id(path: Path) -> None:
+    """Also one that has no UTF-8 form."""
+    made = Transcript().user("u", "go", None).call("a", "m1", "A\ud83d").user("v", "hm").save(path)
+    data = mend(claude_code.read(made))
+
+    assert 4 == len(data.splitlines())
+
+
 @settings(deadline=None)
 @given(transcripts())
 def test_a_repaired_file_says_what_the_repair_said(made: Transcript) -> None:

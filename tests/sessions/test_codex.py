@@ -186,6 +186,14 @@ def test_an_id_that_changed_is_the_same_item(path: Path) -> None:
     assert [*rows[:2], call("B"), output("B", "unknown"), rows[3]] == rewrite(path, rows, change)
 
 
+def test_a_new_item_is_not_taken_for_one_that_is_still_there(path: Path) -> None:
+    """Between two items that stay, a new one of the same kind is a line of its own."""
+    rows = [says("user", "one"), says("user", "two")]
+    new = says("user", "between")["payload"]
+
+    assert [rows[0], item(**new), rows[1]] == rewrite(path, rows, lambda them: [them[0], new, them[1]])
+
+
 def test_a_new_first_item_stands_first(path: Path) -> None:
     """An item before all others stands before their lines, behind what is not the conversation's."""
     new = says("user", "(start)")["payload"]

@@ -159,6 +159,15 @@ def test_a_line_that_is_too_long_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ([FIRST], [SECOND]) == ([before.pieces[0].data], [after.pieces[0].data])
 
 
+def test_a_last_line_that_is_too_long_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It need not have an end, nor be longer than the limit."""
+    monkeypatch.setattr(lines, "MAX_LINE", len(FIRST))
+
+    assert [(len(FIRST), None), (len(FIRST) + 1, None)] == [
+        next((raw.length, raw.data) for raw in raw_lines(io.BytesIO(data))) for data in (FIRST, FIRST + b"x")
+    ]
+
+
 def test_the_search_behind_a_torn_record_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only so many starts are tried."""
     monkeypatch.setattr(lines, "_MAX_STARTS", 3)

@@ -16,12 +16,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from suture.errors import SessionError, UnknownFormatError
+from suture.errors import UnknownFormatError
 from suture.sessions import claude_code, codex, messages
 from suture.sessions.base import SAMPLE_SIZE, Check, Located, Mended, Reader, Sample, Session, Thread
 from suture.sessions.claude_stream import check_stream
 from suture.sessions.damage import DAMAGES, Damage, DamageRule
-from suture.sessions.files import Fingerprint, backups, fingerprint, replace, undo
+from suture.sessions.files import Fingerprint, backups, fingerprint, problems_of, replace, undo
 from suture.sessions.messages import request_of
 
 __all__ = [
@@ -61,11 +61,8 @@ def detect_reader(path: str | Path) -> str | None:
         SessionError: the file cannot be read.
     """
     path = Path(path)
-    try:
-        with path.open("rb") as stream:
-            sample = Sample(path, stream.read(SAMPLE_SIZE))
-    except OSError as error:
-        raise SessionError(str(path), error.strerror or str(error)) from error
+    with problems_of(path), path.open("rb") as stream:
+        sample = Sample(path, stream.read(SAMPLE_SIZE))
     return next((name for name, reader in READERS.items() if reader.probe(sample)), None)
 
 

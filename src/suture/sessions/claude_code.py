@@ -22,7 +22,7 @@ from suture.sessions.base import Mended, Sample, Session, Thread
 from suture.sessions.claude_chain import Branch, Forest, Turn
 from suture.sessions.claude_index import ClaudeIndex, index_file
 from suture.sessions.claude_write import rewritten
-from suture.sessions.files import fingerprint
+from suture.sessions.files import fingerprint, problems_of
 
 __all__ = ["NAME", "WIRE", "history", "lines_of", "load", "probe", "read", "write"]
 
@@ -61,7 +61,7 @@ def history(session: Session) -> list[Thread]:
     """
     forest: Forest = session.body
     reading = _Reading(forest)
-    with session.path.open("rb") as stream:
+    with problems_of(session.path), session.path.open("rb") as stream:
         return [reading.thread(branch, stream) for branch in forest.branches]
 
 

@@ -17,6 +17,7 @@ from msgspec import UNSET, UnsetType
 
 from suture.errors import SessionError
 from suture.sessions.damage import Damage
+from suture.sessions.files import problems_of
 from suture.sessions.lines import RawLine, decode, is_utf8, raw_lines, salvage
 
 __all__ = [
@@ -179,12 +180,9 @@ def index_file(path: Path) -> ClaudeIndex:
         SessionError: the file cannot be read.
     """
     building = _Building()
-    try:
-        with path.open("rb") as stream:
-            for raw in raw_lines(stream):
-                building.add_line(raw)
-    except OSError as error:
-        raise SessionError(str(path), error.strerror or str(error)) from error
+    with problems_of(path), path.open("rb") as stream:
+        for raw in raw_lines(stream):
+            building.add_line(raw)
     building.link_rest()
     building.index.damages.sort(key=lambda damage: damage.offset)
     return building.index

@@ -20,6 +20,7 @@ from suture.sessions.claude_chain import Branch, Forest, Turn
 from suture.sessions.claude_code import WIRE, lines_of, load
 from suture.sessions.claude_index import ASSISTANT, TEXT, ClaudeIndex, index_file, tag
 from suture.sessions.damage import Damage
+from suture.sessions.files import problems_of
 
 __all__ = ["WINDOW", "check_stream"]
 
@@ -49,7 +50,7 @@ def check_stream(path: Path, check: Check, *, window: int = WINDOW) -> Iterator[
     forest = Forest(index)
     yield from sorted(index.damages + forest.damages, key=lambda damage: damage.offset)
     held = bytearray(len(index))
-    with path.open("rb") as stream:
+    with problems_of(path), path.open("rb") as stream:
         for branch in forest.branches:
             yield from _Checking(forest, branch, stream, check, window).run(held)
 

@@ -15,6 +15,7 @@ from suture.sessions.base import Mended
 from suture.sessions.claude_chain import Forest
 from suture.sessions.claude_index import is_record
 from suture.sessions.claude_plan import NewLine, Plan
+from suture.sessions.files import problems_of
 from suture.sessions.lines import decode, encode
 from suture.sessions.rewrite import Change, rewritten_lines
 
@@ -29,7 +30,7 @@ _COPIED: Final = (
 
 def rewritten(path: Path, forest: Forest, mended: Sequence[Mended]) -> Iterator[bytes]:
     """The new content of a file."""
-    with path.open("rb") as stream:
+    with problems_of(path), path.open("rb") as stream:
         plan = Plan(forest, stream)
         for thread in mended:
             plan.add_thread(thread)

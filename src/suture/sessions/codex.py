@@ -21,7 +21,7 @@ from suture.errors import SessionError
 from suture.sessions.base import Mended, Sample, Session, Thread
 from suture.sessions.codex_history import Record, Source, Turns, is_envelope, is_record
 from suture.sessions.damage import Damage
-from suture.sessions.files import fingerprint
+from suture.sessions.files import fingerprint, problems_of
 from suture.sessions.item_lines import rewritten
 from suture.sessions.lines import raw_lines, salvage
 
@@ -52,7 +52,7 @@ def read(path: Path) -> Session:
     taken = fingerprint(path)
     turns = Turns()
     damages: list[Damage] = []
-    with path.open("rb") as stream:
+    with problems_of(path), path.open("rb") as stream:
         _require_plain(path, stream)
         for raw in raw_lines(stream):
             line = salvage(raw, is_envelope)

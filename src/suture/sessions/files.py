@@ -20,7 +20,7 @@ import msgspec
 
 from suture.errors import ChangedFileError, SessionError
 
-__all__ = ["BACKUP_SUFFIX", "Fingerprint", "backups", "fingerprint", "replace", "undo"]
+__all__ = ["BACKUP_SUFFIX", "Fingerprint", "backups", "fingerprint", "problems_of", "replace", "undo"]
 
 BACKUP_SUFFIX: Final = ".suture-backup"
 """The backup of `a.jsonl` is `a.jsonl.suture-backup`, the next ones `a.jsonl.suture-backup.2` and so on."""
@@ -43,7 +43,7 @@ def fingerprint(path: Path) -> Fingerprint:
     Raises:
         SessionError: the file cannot be read.
     """
-    with _problems_of(path), path.open("rb") as stream:
+    with problems_of(path), path.open("rb") as stream:
         # The state is taken before the content: a write in between makes the two disagree with any later look.
         state = os.fstat(stream.fileno())
         content = hashlib.file_digest(stream, "blake2b").digest()
@@ -79,7 +79,7 @@ def replace(path: Path, chunks: Iterable[bytes], read: Fingerprint) -> Path:
         SessionError: the file, or the directory that it is in, cannot be written.
     """
     real = path.resolve()
-    with _problems_of(path):
+    with problems_of(path):
         _require_unchanged(real, read)
         temporary = _write_beside(real, chunks)
         try:
@@ -104,7 +104,7 @@ def undo(path: Path) -> Path:
     if not kept:
         raise SessionError(str(path), f"there is no backup ({path.name}{BACKUP_SUFFIX}) to bring back")
     real = path.resolve()
-    with _problems_of(path):
+    with problems_of(path):
         kept[-1].replace(real)
         _sync_directory(real.parent)
     return kept[-1]
@@ -116,7 +116,7 @@ def _escaped(name: str) -> str:
 
 
 @contextmanager
-def _problems_of(path: Path) -> Iterator[None]:
+def problems_of(path: Path) -> Iterator[None]:
     """Turns what the operating system refuses into the library's error."""
     try:
         yield

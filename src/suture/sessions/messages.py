@@ -18,7 +18,7 @@ from suture.errors import SessionError
 from suture.sessions.base import Mended, Sample, Session, Thread
 from suture.sessions.codex_history import Record, Source
 from suture.sessions.damage import Damage
-from suture.sessions.files import fingerprint
+from suture.sessions.files import fingerprint, problems_of
 from suture.sessions.item_lines import rewritten
 from suture.sessions.lines import decode, raw_lines, salvage
 
@@ -68,7 +68,8 @@ def read(path: Path) -> Session:
         SessionError: the file cannot be read, or holds no messages.
     """
     taken = fingerprint(path)
-    data = path.read_bytes()
+    with problems_of(path):
+        data = path.read_bytes()
     try:
         value = decode(data.removeprefix(_BOM))
     except RecursionError as error:
@@ -94,7 +95,7 @@ def _read_lines(path: Path) -> Session:
     taken = fingerprint(path)
     records: list[Record] = []
     damages: list[Damage] = []
-    with path.open("rb") as stream:
+    with problems_of(path), path.open("rb") as stream:
         for raw in raw_lines(stream):
             line = salvage(raw, _is_message)
             damages += line.damages

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from suture.sessions.damage import Damage
+from suture.sessions.files import problems_of
 from suture.sessions.lines import Piece, RawLine, line_end, raw_lines, salvage
 
 __all__ = ["Change", "moved", "rewritten_lines"]
@@ -49,7 +50,7 @@ def rewritten_lines(
     """
     changed = {number for number, _ in changes}
     damaged = {damage.line for damage in damages if damage.code not in _CHAIN_DAMAGE}
-    with path.open("rb") as stream, path.open("rb") as copied:
+    with problems_of(path), path.open("rb") as stream, path.open("rb") as copied:
         for raw in raw_lines(stream):
             if raw.data is None:
                 yield from _copy(copied, raw)
