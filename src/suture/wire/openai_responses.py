@@ -76,7 +76,7 @@ RULES: Final = {
         "Item with id 'rs_…' not found. Items are not persisted when `store` is set to false.",
         "openai/openai-agents-python#2020",
     ),
-    "foreign-reasoning": Contract(
+    "foreign-ciphertext": Contract(
         "ORS-10",
         "seen",
         "The encrypted content could not be verified. Reason: Encrypted content could not be decrypted or parsed.",

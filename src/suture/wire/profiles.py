@@ -8,10 +8,10 @@ from typing import Any, Final
 import msgspec
 
 from suture.transcript import Contract, Entry, Limits, Message
-from suture.wire import openai_chat
+from suture.wire import openai_chat, openai_responses
 from suture.wire.base import Adapter, Request
 
-__all__ = ["PROFILES", "Profile"]
+__all__ = ["PROFILES", "SURFACES", "Profile"]
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +25,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     odd: Callable[[dict[str, Any], Limits], bool] = lambda _, __: False
     """Whether one of the host's own rules may concern a message."""
     base: Adapter = openai_chat
+    settings: Mapping[str, Any] = {}
+    """What the base is told beside the request."""
 
     @property
     def ROOT(self) -> str:  # noqa: N802
@@ -38,12 +40,12 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     def limits(self, request: Request, /) -> Limits:
         """The base's demands with the host's own."""
-        return msgspec.structs.replace(self.base.limits(request), **self.demands(request))
+        return msgspec.structs.replace(self.base.limits({**request, **self.settings}), **self.demands(request))
 
     def scan(self, messages: list[Any], request: Request, /) -> set[int]:
         """The base's suspects, and the messages that the host's own rules may concern."""
         limits = self.limits(request)
-        suspects = self.base.scan(messages, request)
+        suspects = self.base.scan(messages, {**request, **self.settings})
         suspects.update(i for i, m in enumerate(messages) if isinstance(m, dict) and self.odd(m, limits))
         if limits.alternate and (suspects or _has_neighbours(messages)):
             return set(range(len(messages)))
@@ -154,3 +156,20 @@ PROFILES: Final[dict[str, Profile]] = {
         ),
     )
 }
+
+SURFACES: Final[dict[tuple[str, str], Profile]] = {
+    ("deepseek", "responses"): Profile(
+        NAME="deepseek",
+        rules={
+            "misplaced-result": Contract(
+                "DSK-06",
+                "seen",
+                "No tool output found for tool call <id>",
+                "deepseek-ai/awesome-deepseek-integration#740",
+            )
+        },
+        settings={"adjacent_outputs": True},
+        base=openai_responses,
+    ),
+}
+"""Hosts on a surface of another format than the one they are known for, by name and `surface` of the request."""

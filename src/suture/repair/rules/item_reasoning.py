@@ -50,6 +50,19 @@ RULES = (
         fix="The reasoning is dropped: the server has nothing to read it from. Its summary is in the report.",
         example=Example("openai_responses", [_USER, _THOUGHT, _CALL, _OUTPUT], {"store": False}),
     ),
+    Rule(
+        code="SU614",
+        name="foreign-ciphertext",
+        summary="Encrypted reasoning goes to a model of the family that made it.",
+        why="The conversation moved on to another provider's model.",
+        fix="The reasoning is dropped; its summary is in the report. This is judged only where the record says which "
+        "model it is of, as some clients write it down beside (`model`, or `provider_data.model`).",
+        example=Example(
+            "openai_responses",
+            [_USER, {**_THOUGHT, "encrypted_content": "gAAA", "model": "grok-4"}, _CALL, _OUTPUT],
+            {"model": "gpt-5.1"},
+        ),
+    ),
 )
 
 _NAMED_BY_ID: Final = frozenset({"function", "custom", "shell", "apply_patch", "message"})
@@ -115,7 +128,7 @@ def _refused(part: ReasoningPart, message: Message, bench: Bench) -> bool:
     model = bench.request.get("model")
     if part.payload and part.model and isinstance(model, str) and _family(part.model) != _family(model):
         what = f"the reasoning was encrypted for {part.model}, and goes to {model}"
-        return bench.report("foreign-reasoning", _where(message), what, "dropped", lost=part.text or None)
+        return bench.report("foreign-ciphertext", _where(message), what, "dropped", lost=part.text or None)
     return False
 
 

@@ -123,18 +123,20 @@ def _adopt(slot: Slot, answer: Answer, bench: Bench) -> None:
 
 def _fit(slot: Slot, answer: Answer, bench: Bench) -> None:
     part, result = slot.part, answer.result
+    holds = part.kind in _FREE_TEXT or _holds(part.kind, result.output)
+    shape = f"is a {result.kind} result, not one" if result.kind != part.kind else "has not the shape"
+    what = f"the result of {part.call_id!r} {shape} that answers a {part.kind} call"
+    action = "written as the type that answers the call" if holds else "written as a function call and its result"
     retyped = result.kind != part.kind
+    if (retyped or not holds) and not _report("result-type", result, what, action, bench):
+        return
+    if not holds:
+        slot.part, answer.result = as_function(part), _as_function_result(result)
+        return
     if retyped:
-        what = f"the result of {part.call_id!r} is that of a {result.kind} call, which this is not"
-        if not _report("result-type", result, what, "written as the type that answers the call", bench):
-            return
         result = msgspec.structs.replace(result, kind=part.kind, origin=_bare(result.origin))
     if part.kind in _FREE_TEXT:
         result = _texts(result, retyped=retyped, bench=bench)
-    elif not _holds(part.kind, result.output):
-        what = f"the result of {part.call_id!r} is not what a {part.kind} call is answered with"
-        if retyped or _report("result-type", result, what, "written as a function call and its result", bench):
-            slot.part, result = as_function(part), _as_function_result(result)
     elif part.kind == "computer" and (checks := _open_checks(part, result)):
         what = f"the safety checks of {part.call_id!r} are not acknowledged"
         action = "written as a function call and its result, the screenshot in it"

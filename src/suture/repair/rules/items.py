@@ -16,6 +16,7 @@ from suture.repair.bench import Bench
 from suture.repair.history import with_parts
 from suture.repair.rule import Example, Rule
 from suture.repair.rules.item_ids import id_of, kind_of, problem, rename, whole
+from suture.repair.rules.orphans import UNKNOWN_TOOL
 from suture.transcript import Entry, Message, OpaquePart, Origin, Part, Result, ToolPart, output_text
 from suture.transcript.codec import dumps
 
@@ -206,7 +207,7 @@ def _server_calls(entries: list[Entry], bench: Bench) -> list[Entry]:
 
 
 def _server_call(call_id: str, place: int | str) -> Entry:
-    call = ToolPart(call_id=call_id, name="", input={}, raw_input="{}", kind=ELSEWHERE)
+    call = ToolPart(call_id=call_id, name=UNKNOWN_TOOL, input={}, raw_input="{}", kind=ELSEWHERE)
     return Entry("assistant", (call,), Origin((place,), call), metadata={ELSEWHERE: True})
 
 

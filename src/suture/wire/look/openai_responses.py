@@ -204,17 +204,20 @@ def _output_is_odd(output: Any) -> bool:
 
 def _wrong_ids(typed: list[_Item], by_type: dict[str | None, list[int]]) -> Iterator[int]:
     """Items with an id that is not well-formed, or not theirs alone."""
-    for kind, prefix in _PREFIXES.items():
-        for index in by_type.get(kind, ()):
-            item = typed[index]
-            if (
-                item.id is not None
-                and not item.id.startswith(prefix)
-                and (prefix != "msg_" or item.role == "assistant")
-            ):
-                yield index
-    named = [item.id for item in typed if item.id is not None and item.type not in _BORROWED]
-    if len(named) != len(set(named)) or (named and not _plain_text("".join(named))):
+    named: list[str] = []
+    for kind, indexes in by_type.items():
+        if kind in _BORROWED:
+            continue
+        own = list(filter(None, [typed[index].id for index in indexes]))
+        named += own
+        prefix = _PREFIXES.get(kind, "")
+        if "\n".join(["", *own]).count(f"\n{prefix}") != len(own):
+            for index in indexes:
+                item = typed[index]
+                spoken = prefix != "msg_" or item.role == "assistant"
+                if spoken and item.id is not None and not item.id.startswith(prefix):
+                    yield index
+    if named and (len(named) != len(set(named)) or not _plain_text("".join(named))):
         yield from _ids_to_read(typed)
 
 
@@ -233,7 +236,10 @@ def _ids_to_read(typed: list[_Item]) -> Iterator[int]:
 
 def _plain_text(text: str) -> bool:
     """Letters, digits, underscores and dashes, at least one."""
-    return text.isascii() and text.replace("_", "a").replace("-", "a").isalnum()
+    return bool(text) and not text.encode("utf-8", "replace").translate(None, _PLAIN_BYTES)
+
+
+_PLAIN_BYTES: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 
 def _wrong_calls(typed: list[_Item], by_type: dict[str | None, list[int]]) -> Iterator[int]:
