@@ -332,16 +332,17 @@ def test_messages_of_version_4() -> None:
 
 
 def test_what_nobody_knows_is_carried_through() -> None:
-    """Unknown parts and keys, data and metadata are the same objects after a repair beside them."""
+    """Unknown keys, data and metadata are the same objects after a repair; an unknown part becomes data, whole."""
     odd = [{"type": "hologram", "x": 1}, {"type": "data-place", "data": {"lat": 59.9}}]
     metadata = {"model": "m"}
     broken_call = tool("input-available", note={"a": 1})
-    done = repaired([USER, answer(*odd, broken_call, metadata=metadata, extra=[1]), LATER, answer(tool(), *odd)])
+    done = repaired([USER, answer(*odd, broken_call, metadata=metadata, extra=[1]), LATER])
 
     assert done.messages[0] is USER
     assert done.messages[2] is LATER
     mended = done.messages[1]
-    assert all(a is b for a, b in zip(odd, mended["parts"][1:3], strict=True))
+    assert {"type": "data-hologram", "data": odd[0]} == mended["parts"][1]
+    assert odd[1] is mended["parts"][2]
     assert metadata is mended["metadata"]
     assert [1] == mended["extra"]
     assert broken_call["note"] is mended["parts"][3]["note"]

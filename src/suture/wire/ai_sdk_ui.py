@@ -35,7 +35,7 @@ from suture.transcript import (
 from suture.transcript.ids import derive
 from suture.wire.ai_sdk_ui_shapes import calls_in, is_legacy_tool, is_tool, modern_message, modern_part, modern_tool
 from suture.wire.ai_sdk_ui_states import REQUIRES_INPUT, approval_for, consistent
-from suture.wire.base import ABSENT, Request, patch, patch_list, read_arguments
+from suture.wire.base import ABSENT, DECISIVE, Request, is_cut, patch, patch_list, read_arguments
 
 __all__ = [
     "NAME",
@@ -62,6 +62,12 @@ _MISSING = "AI_MissingToolResultsError: Tool result is missing for tool call …
 _SOURCE = "ai 6: validate-ui-messages.ts"
 
 RULES: Final = {
+    "lone-surrogate": Contract(
+        "AIU-01",
+        "seen",
+        "The request body is not valid JSON: no low surrogate in string: line 1 column 129185 (char 129184)",
+        "anthropics/claude-code#6273",
+    ),
     "unanswered-call": Contract("AIU-03", "documented", _MISSING, "ai 6: convert-to-language-model-prompt.ts"),
     "unfinished-result": Contract("AIU-04", "documented", source="ai 6: convert-to-model-messages.ts"),
     "unanswered-approval": Contract("AIU-04", "documented", _MISSING, "vercel/ai#9968"),
@@ -170,7 +176,8 @@ def _is_sound(parts: list[Any]) -> bool:
 
 def _is_spoken(part: dict[str, Any]) -> bool:
     """Whether text or reasoning has its shape."""
-    return type(part["text"]) is str and (
+    text = part["text"]
+    return type(text) is str and (text.isascii() or not is_cut(text)) and (
         len(part) == 2
         or (
             part.get("state", "done") in ("done", "streaming")
@@ -468,7 +475,7 @@ def fits(messages: list[Any], /) -> int:
     for message in messages:
         parts = message.get("parts")
         if "toolInvocations" in message or "experimental_attachments" in message:
-            score += 4
+            score += DECISIVE
         elif isinstance(parts, list) and all(isinstance(part, dict) and "type" in part for part in parts):
-            score += 4 if parts else 1
+            score += DECISIVE if parts else 1
     return score

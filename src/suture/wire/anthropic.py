@@ -74,6 +74,12 @@ _NO_SERVER_RESULT = (
 )
 
 RULES: Final = {
+    "lone-surrogate": Contract(
+        "ANT-08",
+        "seen",
+        "The request body is not valid JSON: no low surrogate in string: line 1 column 129185 (char 129184)",
+        "anthropics/claude-code#6273",
+    ),
     "unanswered-call": Contract("ANT-01", "documented", _NO_RESULT, "anthropics/claude-code#2697"),
     "misplaced-result": Contract("ANT-01", "documented", _NO_RESULT, "anthropics/claude-code#2697"),
     "placeholder-result": Contract("ANT-01", "inferred"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -10,12 +11,17 @@ import msgspec
 from suture.transcript import Contract, Entry, Limits, Message
 from suture.transcript.codec import loads
 
-__all__ = ["ABSENT", "Adapter", "Request", "not_objects", "patch", "patch_list", "read_arguments", "typed_scan"]
+__all__ = ["ABSENT", "DECISIVE", "Adapter", "Request", "is_cut", "not_objects", "patch", "patch_list", "read_arguments", "typed_scan"]
 
 ABSENT: Any = msgspec.UNSET
 """In `patch`: the key is not there."""
 
 Request = Mapping[str, Any]
+
+DECISIVE: Final = 1000
+"""What a sign that no other format has adds to `fits`; a sign that others may have adds 1."""
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 class Adapter(Protocol):
@@ -108,6 +114,11 @@ def typed_scan(messages: list[Any], healthy: Any, size: int = 64) -> tuple[list[
                     typed.append(None)
                     suspects.add(start + offset)
     return typed, suspects
+
+
+def is_cut(text: str) -> bool:
+    """Whether a text holds half a character, which UTF-8 cannot; ask `isascii` first, it answers at once."""
+    return _HALF.search(text) is not None
 
 
 def read_arguments(value: Any) -> tuple[Any, str | None]:

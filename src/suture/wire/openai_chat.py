@@ -53,6 +53,12 @@ _MUST_RESPOND = "messages with role 'tool' must be a response to a preceeding me
 _NO_NULL = "Invalid value for 'content': expected a string, got null."
 
 RULES: Final = {
+    "lone-surrogate": Contract(
+        "OCC-07",
+        "seen",
+        "The request body is not valid JSON: no low surrogate in string: line 1 column 129185 (char 129184)",
+        "anthropics/claude-code#6273",
+    ),
     "unanswered-call": Contract("OCC-01", "seen", _MUST_FOLLOW, "BerriAI/litellm#10083"),
     "orphan-result": Contract("OCC-02", "seen", _MUST_RESPOND),
     "result-before-call": Contract("OCC-02", "seen", _MUST_RESPOND),

@@ -50,6 +50,12 @@ _TEXT = Contract("OCC-08", "documented", source="openai SDK: arguments is a stri
 _OBJECT = Contract("ORS-23", "inferred")
 
 RULES: Final = {
+    "lone-surrogate": Contract(
+        "ORS-14",
+        "seen",
+        "The request body is not valid JSON: no low surrogate in string: line 1 column 129185 (char 129184)",
+        "anthropics/claude-code#6273",
+    ),
     "unanswered-call": Contract("ORS-01", "seen", _NO_OUTPUT, "openai/openai-agents-python#673"),
     "orphan-result": Contract("ORS-02", "seen", _NO_CALL, "continuedev/continue#10092"),
     "item-id-as-call-id": Contract("ORS-03", "documented", _NO_CALL, "AI SDK: `fc_` breaks call/output pairing"),

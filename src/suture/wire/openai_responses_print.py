@@ -18,7 +18,7 @@ from suture.transcript import (
 )
 from suture.transcript.codec import dumps
 from suture.wire.base import ABSENT, patch, patch_list
-from suture.wire.openai_responses_read import CALLS, OUTPUTS, ROLES, is_typed, kind_of
+from suture.wire.openai_responses_read import CALLS, OUTPUTS, has_role, is_typed, kind_of
 
 __all__ = ["encode"]
 
@@ -156,7 +156,7 @@ def _print_message(message: Message, parts: list[Part]) -> Any:
     if not isinstance(wire, dict) or kind_of(wire) != "message":
         return _new_message(message.role, parts)
     if not is_typed(wire):
-        role = {"role": message.role} if wire.get("role") not in ROLES else {}
+        role = {} if has_role(wire) else {"role": message.role}
         wire = patch(wire, type="message", **role)
     old = wire.get("content", ABSENT)
     content = _content(parts, message.role, old)

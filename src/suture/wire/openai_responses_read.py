@@ -8,7 +8,7 @@ from typing import Any, Final
 from suture.transcript import Entry, FilePart, OpaquePart, Origin, Part, ReasoningPart, Result, TextPart, ToolPart
 from suture.wire.base import read_arguments
 
-__all__ = ["CALLS", "OUTPUTS", "ROLES", "UNTYPED", "decode", "hosted", "is_typed", "kind_of"]
+__all__ = ["CALLS", "OUTPUTS", "ROLES", "UNTYPED", "decode", "has_role", "hosted", "is_typed", "kind_of"]
 
 CALLS: Final = {
     "function_call": "function",
@@ -73,10 +73,16 @@ def kind_of(item: dict[str, Any]) -> str:
 _REFERENCE: Final = frozenset({"id", "type"})
 
 
+def has_role(message: dict[str, Any]) -> bool:
+    """Whether a message has one of the format's roles."""
+    role = message.get("role")
+    return isinstance(role, str) and role in ROLES
+
+
 def is_typed(item: dict[str, Any]) -> bool:
     """Whether the item says what it is: a message and a reference may do so without a type, a message by its role."""
     kind, named = kind_of(item), item.get("type")
-    if kind == "message" and item.get("role") not in ROLES:
+    if kind == "message" and not has_role(item):
         return False
     return bool(kind) and (named == kind or (named is None and kind in ("message", "item_reference")))
 
@@ -101,7 +107,7 @@ def _entry(index: int, wire: dict[str, Any], shells: dict[str, str]) -> Entry:
     if kind == "message" and wire.get("role") in ("tool", "function"):
         return Entry("tool", (_chat_result(wire, origin),), origin, metadata=notes)
     if kind == "message":
-        role = wire.get("role") if wire.get("role") in ROLES else _implied_role(wire)
+        role = wire["role"] if has_role(wire) else _implied_role(wire)
         neutral = "system" if role == "developer" else role
         return Entry(neutral, _content(index, wire, role), origin, item_id, notes)  # type: ignore[arg-type]
     if kind == "reasoning":
@@ -120,8 +126,9 @@ def _entry(index: int, wire: dict[str, Any], shells: dict[str, str]) -> Entry:
 def _implied_role(wire: dict[str, Any]) -> str:
     """Whose message it is by what it says, where no known role is given: the user's, where nothing else is sure."""
     content = wire.get("content")
-    kinds = {part.get("type") for part in content if isinstance(part, dict)} if isinstance(content, list) else set()
-    return "assistant" if kinds & {"output_text", "refusal"} else "user"
+    parts = content if isinstance(content, list) else []
+    spoken = any(isinstance(part, dict) and part.get("type") in ("output_text", "refusal") for part in parts)
+    return "assistant" if spoken else "user"
 
 
 def _chat_result(wire: dict[str, Any], origin: Origin) -> Result:

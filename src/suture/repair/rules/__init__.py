@@ -31,6 +31,7 @@ from suture.repair.rules import (
     request,
     roles,
     steps,
+    text,
     tool_states,
     unanswered,
 )
@@ -49,6 +50,7 @@ MESSAGE_RULES: Final[tuple[Callable[[list[Message], Bench], list[Message]], ...]
     reasoning.apply,  # what is left of an answer may be reasoning alone
     call_ids.apply,
     names.apply,
+    text.apply,
     keys.apply,
     host_keys.apply,
     items.apply,
@@ -76,6 +78,7 @@ CATALOGUE: Final[tuple[Rule, ...]] = tuple(
                 provider_executed,
                 blocks,
                 keys,
+                text,
                 host_keys,
                 item_types,
                 items,

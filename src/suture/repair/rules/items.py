@@ -42,7 +42,7 @@ RULES = (
         example=Example("openai_responses", [_USER, {**_CALL, "id": "call_1"}, _OUTPUT]),
     ),
     Rule(
-        code="SU414",
+        code="SU415",
         name="untyped-item",
         summary="A record says what it is: by its type, a message by its role.",
         why="Records of another format were mixed in, or a key was lost.",

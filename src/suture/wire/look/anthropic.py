@@ -6,8 +6,10 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
+import msgspec
+
 from suture.transcript import PLACEHOLDERS
-from suture.wire.base import Request
+from suture.wire.base import DECISIVE, Request, is_cut
 
 __all__ = ["continues", "fits", "mentions", "scan"]
 
@@ -26,6 +28,7 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
     suspects: set[int] = set()
     named: list[str] = []
     tool_names: set[str] = set()
+    inputs: list[Any] = []
     asked: list[str] = []
     index = -1
     for message in messages:
@@ -33,7 +36,7 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
         try:
             role, content = message["role"], message["content"]
             if type(content) is str:
-                if asked or not content or content.isspace() or (role != "user" and role != "assistant"):
+                if asked or not content or _is_odd(content) or (role != "user" and role != "assistant"):
                     suspects.update((index - 1, index))
                 asked = []
             elif role == "assistant":
@@ -45,13 +48,14 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
                     if kind == "tool_use":
                         asked.append(block["id"])
                         tool_names.add(block["name"])
+                        inputs.append(block["input"])
                         if len(block) != 4 or type(block["input"]) is not dict:
                             suspects.add(index)
                     elif kind == "text":
                         text = block["text"]
-                        if not text or text.isspace() or len(block) != 2:
+                        if not text or text.isspace() or len(block) != 2 or not (text.isascii() or not is_cut(text)):
                             suspects.add(index)
-                    elif kind != "thinking" or block is not content[0] or not block["signature"] or len(block) != 3:
+                    elif kind != "thinking" or not _is_first(block, content):
                         suspects.add(index)
                 named += asked
             elif role != "user" or not content or not _answers(asked, content):
@@ -65,9 +69,30 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
     if asked:
         suspects.add(index)
     suspects.discard(-1)
+    if not _writable(inputs):
+        suspects.update(i for i, m in enumerate(messages) if not _writable([b.get("input") for b in _content_blocks(m)]))
     _look_over(named, tool_names, messages, suspects)
     _look_at_ends(messages, request, suspects)
     return suspects
+
+
+def _is_first(block: dict[str, Any], content: list[Any]) -> bool:
+    """Whether signed reasoning stands where it was said, and once."""
+    return block is content[0] and len(block) == 3 and bool(block["signature"]) and content.count(block) == 1
+
+
+def _is_odd(text: str) -> bool:
+    """Whether a text is only white space, or cut in the middle of a character."""
+    return text.isspace() or not (text.isascii() or not is_cut(text))
+
+
+def _writable(inputs: list[Any]) -> bool:
+    """Whether UTF-8 can hold these arguments."""
+    try:
+        msgspec.json.encode(inputs)
+    except (UnicodeError, TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _answers(asked: list[str], content: list[Any]) -> bool:
@@ -83,13 +108,15 @@ def _answers(asked: list[str], content: list[Any]) -> bool:
             if type(output) is str:
                 if len(output) <= _SHORT and output.strip() in PLACEHOLDERS:
                     return False
+                if not output.isascii() and is_cut(output):
+                    return False
             elif "is_error" in block or not _is_rich(output):
                 return False
             if len(block) != 3 and ("is_error" not in block or len(block) != 4):
                 return False
         elif kind == "text":
             text = block["text"]
-            if place < count or not text or text.isspace() or len(block) != 2:
+            if place < count or not text or _is_odd(text) or len(block) != 2:
                 return False
             place = count = -1
         elif place < count or kind not in ("image", "document") or "cache_control" in block:
@@ -102,7 +129,7 @@ def _answers(asked: list[str], content: list[Any]) -> bool:
 def _is_rich(output: Any) -> bool:
     """Whether a result is a list of text that is not empty, and images."""
     return isinstance(output, list) and all(
-        (block["type"] == "text" and block["text"] and len(block) == 2) or block["type"] == "image" for block in output
+        (block["type"] == "text" and block["text"] and len(block) == 2 and not is_cut(block["text"])) or block["type"] == "image" for block in output
     )
 
 
@@ -235,7 +262,7 @@ def fits(messages: list[Any], /) -> int:
     for message in messages:
         kinds = {block.get("type") for block in _content_blocks(message)}
         if any(isinstance(kind, str) and (kind in _BLOCKS or kind.endswith("tool_result")) for kind in kinds):
-            score += 5
+            score += DECISIVE
         elif "tool_calls" not in message and "type" not in message and _role(message) in ("user", "assistant"):
             score += isinstance(message.get("content"), list) and kinds <= {"text", "image", "document"}
     return score

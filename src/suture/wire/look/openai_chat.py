@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from suture.transcript import PLACEHOLDERS
-from suture.wire.base import Request, not_objects
+from suture.wire.base import DECISIVE, Request, is_cut, not_objects
 
 __all__ = ["continues", "fits", "mentions", "scan"]
 
@@ -33,7 +33,10 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
             if role == "assistant" and "tool_calls" in message:
                 begun = index
                 content = message.get("content")
-                if type(content) is not str and content is not None and not (content and _blocks_fit(content)):
+                if type(content) is str:
+                    if not content.isascii() and is_cut(content):
+                        suspects.add(begun - 1)
+                elif content is not None and not (content and _blocks_fit(content)):
                     suspects.add(begun - 1)
                 for call in message["tool_calls"]:
                     call_id, function = call["id"], call["function"]
@@ -46,7 +49,8 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
                     if answer["role"] == "tool" and answer["tool_call_id"] == call_id:
                         output = answer["content"]
                         if type(output) is str:
-                            index += len(output) > _SHORT or output not in PLACEHOLDERS
+                            if output.isascii() or not is_cut(output):
+                                index += len(output) > _SHORT or output not in PLACEHOLDERS
                         else:
                             index += _is_text(output)
                 called = index - begun
@@ -57,7 +61,7 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
             elif role in _SPEAKERS:
                 content = message["content"]
                 if type(content) is str:
-                    if not content and role == "assistant":
+                    if (not content and role == "assistant") or not (content.isascii() or not is_cut(content)):
                         suspects.add(index - 1)
                 elif not content or not _blocks_fit(content):
                     suspects.add(index - 1)
@@ -78,7 +82,7 @@ def _blocks_fit(content: Any) -> bool:
         type(block) is dict
         and type(block.get("type")) is str
         and block["type"]
-        and (block["type"] != "text" or type(block.get("text")) is str)
+        and (block["type"] != "text" or (type(block.get("text")) is str and not is_cut(block["text"])))
         for block in content
     )
 
@@ -86,7 +90,8 @@ def _blocks_fit(content: Any) -> bool:
 def _is_text(output: Any) -> bool:
     """Whether a result is a list of text blocks."""
     return bool(output) and isinstance(output, list) and all(
-        isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str) for block in output
+        isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str) and not is_cut(block["text"])
+        for block in output
     )
 
 
@@ -145,7 +150,7 @@ def fits(messages: list[Any], /) -> int:
     score = 0
     for message in messages:
         if "tool_calls" in message or message.get("role") in ("tool", "function", "developer"):
-            score += 4
+            score += DECISIVE
         elif "role" in message and "content" in message and "type" not in message:
             score += 1
     return score

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from suture.transcript import PLACEHOLDERS
-from suture.wire.base import Request, not_objects, typed_scan
+from suture.wire.base import DECISIVE, Request, not_objects, typed_scan
 from suture.wire.openai_responses_read import CALLS, OUTPUTS, hosted
 
 __all__ = ["continues", "fits", "mentions", "scan"]
@@ -410,18 +410,16 @@ def mentions(messages: list[Any], calls: set[str], /) -> set[int]:
 
 
 def fits(messages: list[Any], /) -> int:
-    """Items of types that no other format has, and parts of input and output."""
+    """Items of types that no other format has, parts of input and output; a plain message fits as anywhere."""
     score = 0
     for message in messages:
         kind, content = message.get("type"), message.get("content")
-        if kind in CALLS or kind in OUTPUTS or (kind == "reasoning" and "summary" in message):
-            score += 4
-        elif isinstance(kind, str) and "role" not in message:
-            score += 1
+        if isinstance(kind, str) and (kind in CALLS or kind in OUTPUTS or "role" not in message):
+            score += 5
         elif isinstance(content, list):
-            score += 4 * any(isinstance(part, dict) and part.get("type") in _OWN_PARTS for part in content)
-        elif kind == "message" and isinstance(content, str):
-            score += 4
+            score += 5 * any(isinstance(part, dict) and part.get("type") in _OWN_PARTS for part in content)
+        elif "role" in message and "content" in message:
+            score += 5 if kind == "message" else 1
     return score
 
 
