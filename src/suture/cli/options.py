@@ -1,0 +1,55 @@
+"""The options that commands share."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+__all__ = ["COLORS", "color_option", "format_option", "json_option", "request_option"]
+
+COLORS = ("auto", "always", "never")
+
+
+def _parsed(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, Any]:
+    """The settings in `--request`."""
+    if text is None:
+        return {}
+    try:
+        settings = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"not JSON: {error}") from error
+    if not isinstance(settings, dict):
+        raise click.BadParameter(f"expected a JSON object, got {text}")
+    return settings
+
+
+format_option = click.option(
+    "--format",
+    "-f",
+    metavar="NAME",
+    help="What the files hold; detected where it is not named. Session formats: claude_code, codex, messages. Formats "
+    "of messages: openai_chat, openai_responses, anthropic, ai_sdk_ui; hosts: deepseek, moonshot, qwen, xai, groq, "
+    "openrouter.",
+)
+
+request_option = click.option(
+    "--request",
+    "-r",
+    metavar="JSON",
+    callback=_parsed,
+    help="Settings that the messages are sent with, as far as they are known: '{\"thinking\": true}'. Rules that "
+    "depend on a setting hold only where it is given. Sessions of agents are judged as if the user's next message "
+    'followed, which is {"next_role": "user"}.',
+)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document; its keys are below.")
+
+color_option = click.option(
+    "--color",
+    type=click.Choice(COLORS),
+    default="auto",
+    show_default=True,
+    help="`auto` is colour on a terminal, unless NO_COLOR is set.",
+)
