@@ -18,7 +18,7 @@ from suture.transcript import (
 )
 from suture.transcript.codec import dumps
 from suture.wire.base import ABSENT, patch, patch_list
-from suture.wire.openai_responses_read import CALLS, OUTPUTS, has_role, is_typed, kind_of
+from suture.wire.openai_responses_read import ASKED, CALLS, OUTPUTS, has_role, is_typed, kind_of
 
 __all__ = ["encode"]
 
@@ -52,7 +52,7 @@ class _Printer:
     def add(self, message: Message) -> None:
         """Print a message; results that stood before it come first, and so do new ones unless it goes on calling."""
         calls = any(isinstance(part, ToolPart) for part in message.parts)
-        last = kind_of_whole(message) == "compaction_trigger"
+        last = _whole_kind(message) == "compaction_trigger"
         if self._release(None if last else message.place) or not calls:
             self._pay()
         spoken: list[Part] = []
@@ -118,7 +118,7 @@ class _Printer:
         self.items[at:at] = items
 
 
-def kind_of_whole(message: Message) -> str:
+def _whole_kind(message: Message) -> str:
     """The type of a record that is carried as it stands; empty for all others."""
     part = message.parts[0] if message.parts else None
     return part.kind if isinstance(part, OpaquePart) and _whole(part) else ""
@@ -229,6 +229,8 @@ def _print_call(part: ToolPart) -> Any:
         fields |= {"name": part.name, "arguments": part.raw_input if part.raw_input is not None else dumps(part.input)}
     elif kind == "custom":
         fields |= {"name": part.name, "input": part.input if isinstance(part.input, str) else dumps(part.input)}
+    elif wire is not None and ASKED[kind] in wire:
+        fields[ASKED[kind]] = part.input
     elif kind == "tool_search" and wire is None:
         fields |= {"arguments": part.input, "execution": "client", "status": "completed"}
     answered = part.outcome_origin.wire if part.outcome_origin else None

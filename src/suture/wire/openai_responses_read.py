@@ -8,7 +8,7 @@ from typing import Any, Final
 from suture.transcript import Entry, FilePart, OpaquePart, Origin, Part, ReasoningPart, Result, TextPart, ToolPart
 from suture.wire.base import read_arguments
 
-__all__ = ["CALLS", "OUTPUTS", "ROLES", "UNTYPED", "decode", "has_role", "hosted", "is_typed", "kind_of"]
+__all__ = ["ASKED", "CALLS", "OUTPUTS", "ROLES", "UNTYPED", "decode", "has_role", "hosted", "is_typed", "kind_of"]
 
 CALLS: Final = {
     "function_call": "function",
@@ -32,7 +32,7 @@ OUTPUTS: Final = {
 }
 """The kinds of calls, by the type of the item that answers them."""
 
-_ASKED: Final = {
+ASKED: Final = {
     "custom": "input",
     "computer": "action",
     "local_shell": "action",
@@ -195,7 +195,7 @@ def _call(wire: dict[str, Any], kind: str, origin: Origin, item_id: str | None) 
     if kind == "function":
         value, raw = read_arguments(wire.get("arguments"))
     else:
-        value = wire.get(_ASKED[kind])
+        value = wire.get(ASKED[kind])
         if value is None and kind == "computer" and "actions" in wire:
             value = {"actions": wire["actions"]}
     name = _text(wire.get("name")) if kind in ("function", "custom") else kind

@@ -13,6 +13,7 @@ from suture.repair.pairing import Answer, Pairing, Slot
 from suture.repair.rule import Example, Rule
 from suture.repair.rules.items import ELSEWHERE
 from suture.repair.rules.orphans import UNKNOWN_TOOL
+from suture.repair.rules.unanswered import default_outcome
 from suture.transcript import FilePart, Message, OpaquePart, Origin, Part, Result, TextPart, ToolPart, output_text
 from suture.transcript.codec import dumps
 
@@ -107,10 +108,21 @@ def fit(pairing: Pairing, bench: Bench) -> None:
         return
     for slot in pairing.slots:
         for answer in slot.answers[:1]:
-            if slot.part.kind == ELSEWHERE:
+            if _is_void(slot, answer, bench):
+                slot.answers = []
+            elif slot.part.kind == ELSEWHERE:
                 _adopt(slot, answer, bench)
             else:
                 _fit(slot, answer, bench)
+
+
+def _is_void(slot: Slot, answer: Answer, bench: Bench) -> bool:
+    """Whether a result says nothing at all: then none was recorded. A patch may; its status says enough."""
+    result = answer.result
+    if result.output is not None or result.kind == "apply_patch":
+        return False
+    what = f"the result of {slot.part.call_id!r} has no content"
+    return _report("result-content", result, what, "taken as not recorded", bench)
 
 
 def _adopt(slot: Slot, answer: Answer, bench: Bench) -> None:
@@ -244,6 +256,8 @@ def as_function(part: ToolPart) -> ToolPart:
 
 
 def _as_function_result(result: Result) -> Result:
+    if result.kind == "function":
+        return msgspec.structs.replace(result, output=_function_output(result.output))
     return msgspec.structs.replace(
         result,
         kind="function",
@@ -291,6 +305,8 @@ def _writable(part: Part, bench: Bench) -> Part:
         if bench.report("arguments-encoding", where, what, "printed as text", call_id=part.call_id):
             return msgspec.structs.replace(part, input="" if part.input is None else dumps(part.input))
         return part
+    if part.origin is None and part.outcome_origin is not None and part.output is None and part.kind != "apply_patch":
+        part = part.settle(default_outcome(part))
     if part.origin is None and part.kind in _FREE_TEXT:
         part = msgspec.structs.replace(part, output=_function_output(part.output))
     forged = (

@@ -270,8 +270,8 @@ def _identified(messages: list[Message], bench: Bench) -> list[Message]:
             times[old] += 1
             rule = problem(kind, old, message.role) or ("duplicate-item" if old in seen else "")
             own = _reidentified(message, rule, times[old], bench) if rule else message
-            if kind == "mcp_approval_request" and times[old] == 1:
-                renamed[old] = id_of(own) or old
+            if kind == "mcp_approval_request" and own is not message:
+                renamed.setdefault(old, id_of(own) or old)
             seen.add(id_of(own) or "")
             result.append(own)
         else:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from suture.transcript import PLACEHOLDERS
-from suture.wire.base import DECISIVE, Request, not_objects, typed_scan
+from suture.wire.base import DECISIVE, Request, is_cut, not_objects, typed_scan
 from suture.wire.openai_responses_read import CALLS, OUTPUTS, hosted
 
 __all__ = ["continues", "fits", "mentions", "scan"]
@@ -162,7 +162,8 @@ def _wrong_messages(typed: list[_Item], by_type: dict[str | None, list[int]]) ->
     """Messages with nothing in them, or with parts that their role does not say; results that are read closely."""
     for index in by_type.get("function_call_output", ()):
         output = typed[index].output
-        if (type(output) is not str or len(output) <= _SHORT) and _output_is_odd(output):
+        plain = type(output) is str and len(output) > _SHORT and output.isascii()
+        if not plain and _output_is_odd(output):
             yield index
     for kind in ("message", None):
         for index in by_type.get(kind, ()):
@@ -170,21 +171,22 @@ def _wrong_messages(typed: list[_Item], by_type: dict[str | None, list[int]]) ->
             content, wanted = item.content, _SAID.get(item.role or "")
             if wanted is None or content is None:
                 yield index
-            elif not isinstance(content, str):
-                for part in content:
-                    if part.type != wanted or not part.text:
-                        if _parts_are_odd(content, wanted):
-                            yield index
-                        break
+            elif isinstance(content, str):
+                if not content.isascii() and is_cut(content):
+                    yield index
+            elif _parts_are_odd(content, wanted):
+                yield index
 
 
 def _parts_are_odd(parts: list[_Part], wanted: str) -> bool:
-    """Whether parts have another role's types, or carry nothing."""
+    """Whether parts have another role's types, carry nothing, or cannot be written."""
+    if all(part.type == wanted and part.text and part.text.isascii() for part in parts):
+        return False
     refusals = ("refusal",) if wanted == "output_text" else ()
     for part in parts:
         if part.type in _TEXTS and part.type not in refusals and (part.type != wanted or part.text is None):
             return True
-        if wanted == "output_text" and part.type.startswith("input_"):
+        if (wanted == "output_text" and part.type.startswith("input_")) or is_cut(part.text or ""):
             return True
     return not any(part.type != wanted or part.text for part in parts)
 
@@ -192,14 +194,16 @@ def _parts_are_odd(parts: list[_Part], wanted: str) -> bool:
 def _output_is_odd(output: Any) -> bool:
     """Whether a function's result is a placeholder, or neither text nor parts of input."""
     if isinstance(output, str):
-        return output.strip() in PLACEHOLDERS
+        return output.strip() in PLACEHOLDERS or is_cut(output)
     if not isinstance(output, list) or not all(isinstance(p, dict) and isinstance(p.get("type"), str) for p in output):
         return True
     texts = [part.get("text") for part in output if part["type"] == "input_text"]
-    others = [part for part in output if part["type"] != "input_text"]
-    if not all(isinstance(text, str) for text in texts) or "\n".join(texts).strip() in PLACEHOLDERS:
+    if not all(isinstance(text, str) for text in texts) or not all(
+        part["type"].startswith("input_") for part in output
+    ):
         return True
-    return not all(part["type"].startswith("input_") for part in others)
+    whole = "\n".join(texts)
+    return whole.strip() in PLACEHOLDERS or is_cut(whole)
 
 
 def _wrong_ids(typed: list[_Item], by_type: dict[str | None, list[int]]) -> Iterator[int]:
@@ -308,7 +312,7 @@ def _others(messages: list[Any], typed: list[_Item], others: list[int]) -> Itera
         elif item.type == "compaction_trigger":
             if index != len(messages) - 1:
                 yield index
-        elif _is_odd(item.type or "", item, wire):
+        elif _is_odd(item.type or "", item, wire) or not _is_writable(wire):
             yield index
     yield from approvals.values()
 
@@ -333,6 +337,15 @@ def _is_odd(kind: str, item: _Item, wire: dict[str, Any]) -> bool:
     if kind == "apply_patch_call_output":
         return output is not None and (not isinstance(output, str) or output.strip() in PLACEHOLDERS)
     return kind in ("tool_search_call", "tool_search_output") and not hosted(wire)
+
+
+def _is_writable(wire: Any) -> bool:
+    """Whether UTF-8 can hold every text in an item."""
+    try:
+        msgspec.json.encode(wire)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _by_request(messages: list[Any], by_type: dict[str | None, list[int]], request: Request) -> Iterator[int]:
@@ -414,12 +427,13 @@ def fits(messages: list[Any], /) -> int:
     score = 0
     for message in messages:
         kind, content = message.get("type"), message.get("content")
-        if isinstance(kind, str) and (kind in CALLS or kind in OUTPUTS or "role" not in message):
-            score += 5
+        if isinstance(kind, str) and (kind in CALLS or kind in OUTPUTS):
+            score += DECISIVE
         elif isinstance(content, list):
-            score += 5 * any(isinstance(part, dict) and part.get("type") in _OWN_PARTS for part in content)
-        elif "role" in message and "content" in message:
-            score += 5 if kind == "message" else 1
+            own = any(isinstance(part, dict) and part.get("type") in _OWN_PARTS for part in content)
+            score += DECISIVE if own else 0
+        elif isinstance(kind, str) or ("role" in message and "content" in message):
+            score += 1
     return score
 
 
