@@ -127,7 +127,7 @@ def run(
     if not suspects:
         return Repaired(messages=messages, repairs=[], changed=False, request=request)
     _validate(wire, suspects)
-    stretches, entries = _broken(wire, suspects, adapter)
+    stretches, entries = _broken(wire, suspects, adapter, adapter.limits(request).id_scope)
     bench = _bench(wire, adapter, request, stretches, policies, rules)
     mended = mend(entries, bench)
     if not bench.repairs:
@@ -197,15 +197,18 @@ def adapter_of(messages: list[Any], name: str | None, request: Mapping[str, Any]
 
 
 def _broken(
-    messages: list[Any], suspects: set[int], adapter: Adapter
+    messages: list[Any], suspects: set[int], adapter: Adapter, id_scope: str
 ) -> tuple[list[tuple[int, int]], list[Entry]]:
     """What has to be rebuilt, as stretches and as entries: the rounds of the suspects, and those that they refer to.
 
-    A healthy round is of interest only where a result elsewhere names one of its calls.
+    A healthy round is of interest only where a result elsewhere names one of its calls. Where an id has to be unique in
+    the whole history, each that is not is suspect, and a call that is at hand is the only one of its id.
     """
     rounds = _rounds(messages, suspects, adapter)
     entries = _decode(messages, rounds, adapter)
     stray = _stray(entries, rounds)
+    if stray and id_scope == "history":
+        stray -= {call.call_id for entry in entries for call in entry.calls}
     related = adapter.mentions(messages, stray) if stray else set()
     inside = {index for start, stop in rounds for index in range(start, stop)}
     if related <= inside:
@@ -215,15 +218,17 @@ def _broken(
 
 
 def _stray(entries: list[Entry], rounds: list[tuple[int, int]]) -> set[str]:
-    """The calls that results name whose round does not make them."""
+    """The calls that results name which neither their own round makes nor an earlier one left open."""
     stray: set[str] = set()
+    left_open: set[str] = set()
     called: set[str] = set()
     named: set[str] = set()
     bounds = iter(rounds)
     stop = -1
     for entry in entries:
         if entry.origin.at[0] >= stop:  # type: ignore[operator]
-            stray |= named - called
+            stray |= named - called - left_open
+            left_open |= called - named
             called, named = set(), set()
             stop = next(bounds)[1]
         for item in entry.items:
@@ -231,7 +236,7 @@ def _stray(entries: list[Entry], rounds: list[tuple[int, int]]) -> set[str]:
                 called.add(item.call_id)
             elif isinstance(item, Result):
                 named.add(item.call_id)
-    return stray | (named - called)
+    return stray | (named - called - left_open)
 
 
 def _decode(messages: list[Any], rounds: list[tuple[int, int]], adapter: Adapter) -> list[Entry]:

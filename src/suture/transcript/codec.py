@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["dumps", "loads", "plain"]
+__all__ = ["dumps", "is_plain", "loads", "plain"]
 
 _SURROGATES = {code: "\ufffd" for code in range(0xD800, 0xE000)}
 
@@ -47,6 +47,17 @@ def dumps(value: Any) -> str:
         return msgspec.json.encode(value).decode()
     except (TypeError, ValueError, UnicodeError, RecursionError):
         return json.dumps(value, separators=(",", ":"), default=str)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether UTF-8 can hold every text in a JSON value; answered in C."""
+    try:
+        msgspec.json.encode(value)
+    except UnicodeError:
+        return False
+    except (TypeError, ValueError, RecursionError):
+        return True
+    return True
 
 
 def plain(text: str) -> str:

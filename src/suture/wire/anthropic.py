@@ -383,6 +383,9 @@ def _print_content(parts: Sequence[Part], head: list[Any], old: Any) -> Any:
 
 def _blocks(parts: Sequence[Part]) -> Iterator[Any]:
     """Each part's block; a result of the provider's own tool where it stood, or right behind its call."""
+    if not any(isinstance(part, ToolPart) and part.executor == "provider" for part in parts):
+        yield from map(_print_part, parts)
+        return
     waiting: list[ToolPart] = []
     for part in parts:
         at = part.origin.at[-1] if part.origin else None

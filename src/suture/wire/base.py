@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -55,7 +56,7 @@ class Adapter(Protocol):
         """Whether a wire message belongs to the round of the one before it, as results do."""
 
     def mentions(self, messages: list[Any], calls: set[str], /) -> set[int]:
-        """The indexes of all messages that make or answer one of these calls; none where a call holds its outcome."""
+        """The indexes of all messages that make one of these calls; none where a call holds its outcome."""
 
     def fits(self, messages: list[Any], /) -> int:
         """How much a list looks like this format; 0: not at all."""
@@ -67,28 +68,34 @@ def patch(wire: Any, **fields: Any) -> Any:
     Keys that are not named stay as they are: unknown ones survive.
     """
     if wire is None:
-        return {key: value for key, value in fields.items() if value is not ABSENT}
-    changed = {key: value for key, value in fields.items() if not _same(wire.get(key, ABSENT), value)}
-    if not changed:
+        wire = {}
+    held = wire.get
+    changed = {k: new for k, new in fields.items() if (old := held(k, ABSENT)) is not new and not _same(old, new)}
+    if not changed and wire:
         return wire
     merged = {**wire, **changed}
-    return {key: value for key, value in merged.items() if value is not ABSENT}
+    for key, value in changed.items():
+        if value is ABSENT:
+            del merged[key]
+    return merged
 
 
 def patch_list(wire: Any, items: list[Any]) -> list[Any]:
     """`items`, or the very list where it holds just them."""
-    return wire if isinstance(wire, list) and _same(wire, items) else items
+    return wire if wire is items or (type(wire) is list and _same(wire, items)) else items
 
 
 def _same(old: Any, new: Any) -> bool:
     """Whether writing `new` over `old` would change nothing."""
-    if old is new:
-        return True
-    if type(old) is not type(new):
+    kind = type(old)
+    if kind is not type(new):
         return False
-    if isinstance(old, list):
-        return len(old) == len(new) and all(a is b for a, b in zip(old, new, strict=True))
-    return isinstance(old, str | int | bool) and bool(old == new)
+    if kind is list:
+        return len(old) == len(new) and all(map(is_, old, new))
+    return kind in _PLAIN and bool(old == new)
+
+
+_PLAIN: Final = frozenset({str, int, bool})
 
 
 def typed_scan(messages: list[Any], healthy: Any, size: int = 64) -> tuple[list[Any], set[int]]:
@@ -138,22 +145,22 @@ class _Object(msgspec.Struct, gc=False):
     """Any JSON object; what it holds is skipped."""
 
 
-_OBJECTS: Final = msgspec.json.Decoder(_Object | int)
-_SEAM: Final = "\n0\n0\n"
-"""Two bare numbers in a row: no JSON text can go on across them, so each stretch between two seams is judged by itself."""
+_OBJECTS: Final = msgspec.json.Decoder(_Object)
+_SEAM: Final = "\n\t\n"
 
 
 def not_objects(texts: list[str]) -> bool:
-    """Whether any of these texts is not exactly one JSON object; decided in one call for all of them."""
+    """Whether any of these texts is not exactly one JSON object; decided in one call for all of them.
+
+    Joined at a seam that none of them holds, with a closing brace before it and an opening one behind: no JSON value can
+    go on across that, so where there are as many objects as texts, each text is one.
+    """
     if not texts:
         return False
     try:
-        found = _OBJECTS.decode_lines(_SEAM.join(texts))
+        joined = _SEAM.join(texts)
+        found = len(_OBJECTS.decode_lines(joined))
     except (msgspec.DecodeError, UnicodeError, RecursionError, TypeError):
         return True
-    return (
-        len(found) != 3 * len(texts) - 2
-        or set(map(type, found[::3])) != {_Object}
-        or any(found[1::3])
-        or any(found[2::3])
-    )
+    seams = len(texts) - 1
+    return found != len(texts) or joined.count(_SEAM) != seams or joined.count(f"}}{_SEAM}{{") != seams

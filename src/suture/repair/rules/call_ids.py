@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from operator import is_
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from suture.repair.bench import Bench
 from suture.repair.history import with_parts
 from suture.repair.rule import Example, Rule
-from suture.transcript import Message, Part, ToolPart
+from suture.transcript import Message, ToolPart
 from suture.transcript.ids import derive
 
 __all__ = ["RULES", "apply"]
@@ -116,11 +117,8 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     result = []
     for message in messages:
         namer.enter(message)
-        if any(isinstance(part, ToolPart) for part in message.parts):
-            parts = tuple(namer.name(part) for part in message.parts)
-            if any(a is not b for a, b in zip(parts, message.parts, strict=True)):
-                message = with_parts(message, parts)
-        result.append(message)
+        parts = [namer.name(part) if type(part) is ToolPart else part for part in message.parts]
+        result.append(message if all(map(is_, parts, message.parts)) else with_parts(message, parts))
     return result
 
 
@@ -130,7 +128,7 @@ class _Namer:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         limits = bench.limits
-        self.pattern = re.compile(limits.id_pattern or r".+", re.DOTALL)
+        self.fits = re.compile(limits.id_pattern).fullmatch if limits.id_pattern else None
         self.used: set[str] = set()
         self.occurrences: Counter[str] = Counter()
         self.taken: set[str] | None = None
@@ -143,9 +141,9 @@ class _Namer:
         if scope == "message":
             self.occurrences.clear()
 
-    def name(self, part: Part) -> Part:
-        """The part, renamed where it must be."""
-        if not isinstance(part, ToolPart) or part.kind == "legacy":
+    def name(self, part: ToolPart) -> ToolPart:
+        """The call, renamed where it must be."""
+        if part.kind == "legacy":
             return part
         old = part.call_id
         self.occurrences[old] += 1
@@ -168,7 +166,7 @@ class _Namer:
             return "malformed-call-id", f"the id {old!r} has {len(old)} characters, at most {limits.id_max} are taken"
         if part.kind == "server" and not old.startswith(limits.server_id_prefix):
             return "server-call-id", f"the id {old!r} of a provider's call does not begin with {limits.server_id_prefix!r}"
-        if not self.pattern.fullmatch(old):
+        if self.fits is not None and not self.fits(old):
             return "malformed-call-id", f"the id {old!r} has characters that are not taken"
         if old in self.used:
             if limits.id_scope == "message":

@@ -133,6 +133,9 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Drop what is blank, move what a result may not hold, and answer for what is left with nothing."""
     result: list[Message] = []
     for number, message in enumerate(messages):
+        if _is_plain(message):
+            result.append(message)
+            continue
         final = bench.at_end and number == len(messages) - 1 and not bench.users_turn
         moved: list[Part] = []
         message = _results(_blank(_keys(message, bench), bench), moved, bench)
@@ -144,6 +147,19 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     if messages and not result and bench.length == len(messages):
         result.append(Message(role="user", parts=(TextPart(EMPTY_TEXT),)))
     return result
+
+
+def _is_plain(message: Message) -> bool:
+    """Whether a message is only text and calls answered by text, as most are: nothing here concerns it."""
+    if not message.parts or message.metadata:
+        return False
+    for part in message.parts:
+        if type(part) is ToolPart:
+            if type(part.output) is not str or part.flaws:
+                return False
+        elif type(part) is not TextPart or not part.text or part.text.isspace():
+            return False
+    return True
 
 
 def _keys(message: Message, bench: Bench) -> Message:

@@ -95,8 +95,15 @@ def _called(part: ToolPart, bench: Bench) -> ToolPart:
 def _marked(messages: list[Message], bench: Bench) -> list[Message]:
     """The messages with the last markers only."""
     key, most = bench.limits.marker
-    origins = [o for m in messages for part in m.parts for o in _origins(part) if isinstance(o.wire, dict)]
-    marked = [origin for origin in origins if origin.wire.get(key) is not None]
+    marked = [
+        origin
+        for message in messages
+        for part in message.parts
+        for origin in _origins(part)
+        if isinstance(origin.wire, dict) and origin.wire.get(key) is not None
+    ]
+    if not marked:
+        return messages
     refused = {id(o) for m in messages for p in m.parts if not _markable(p) for o in _origins(p)}
     good = [origin for origin in marked if id(origin) not in refused]
     surplus = {id(o) for o in good[: max(len(good) - most, 0)]} | (refused & {id(o) for o in marked})

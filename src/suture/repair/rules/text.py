@@ -10,7 +10,7 @@ from suture.repair.bench import Bench
 from suture.repair.rule import Example, Rule
 from suture.repair.history import with_parts
 from suture.transcript import Message, Part, TextPart, ToolPart
-from suture.transcript.codec import plain
+from suture.transcript.codec import dumps, is_plain, plain
 
 __all__ = ["RULES", "apply"]
 
@@ -35,9 +35,26 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
 
 
 def _whole(message: Message, bench: Bench) -> Message:
+    if not any(_is_doubtful(part) for part in message.parts):
+        return message
     parts = [_mend(part, bench) for part in message.parts]
     same = all(new is old for new, old in zip(parts, message.parts, strict=True))
     return message if same else with_parts(message, parts)
+
+
+def _is_doubtful(part: Part) -> bool:
+    """Whether a part says something beyond ASCII, as far as it can be told at once."""
+    if isinstance(part, TextPart):
+        return not part.text.isascii()
+    if not isinstance(part, ToolPart):
+        return False
+    if isinstance(part.output, str) and not part.output.isascii():
+        return True
+    return not is_plain((part.input, part.raw_input, part.output if type(part.output) is not tuple else _texts(part.output)))
+
+
+def _texts(parts: tuple[Part, ...]) -> list[str]:
+    return [part.text for part in parts if isinstance(part, TextPart)]
 
 
 def _mend(part: Part, bench: Bench) -> Part:
@@ -50,10 +67,10 @@ def _mend(part: Part, bench: Bench) -> Part:
         return part
     asked, answer = _plain(part.input), _plain(part.output)
     raw = part.raw_input if part.raw_input is None else plain(part.raw_input)
-    if asked is part.input and answer is part.output and raw in (None, part.raw_input):
+    if (asked is part.input and answer is part.output and raw == part.raw_input) or not _reported(part, bench):
         return part
-    if not _reported(part, bench):
-        return part
+    if raw is not None and asked is not part.input:
+        raw = dumps(asked)
     return msgspec.structs.replace(part, input=asked, raw_input=raw, output=answer)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Collection, Iterator
 from typing import Any, Final
@@ -217,22 +218,20 @@ def continues(message: Any, before: Any, /) -> bool:
 
 
 def mentions(messages: list[Any], calls: set[str], /) -> set[int]:
-    """The messages that make or answer one of these calls."""
+    """The messages that make one of these calls; their results are in the same round."""
+    with contextlib.suppress(KeyError, TypeError):
+        answers = [m["content"] for m in messages if m["role"] == "assistant" and type(m["content"]) is list]
+        if calls.isdisjoint([block["id"] for content in answers for block in content if "id" in block]):
+            return set()
     found: set[int] = set()
-    for index, message in enumerate(messages):
+    index = -1
+    for message in messages:
+        index += 1
         try:
-            content = message["content"]
-            if type(content) is str:
+            if message["role"] == "user" or type(message["content"]) is str:
                 continue
-            for block in content:
-                kind = block["type"]
-                if kind == "tool_use":
-                    if block["id"] in calls:
-                        found.add(index)
-                elif kind == "tool_result":
-                    if block["tool_use_id"] in calls:
-                        found.add(index)
-                elif kind != "text" and not calls.isdisjoint(_ids(message)):
+            for block in message["content"]:
+                if "id" in block and block["id"] in calls:
                     found.add(index)
         except (KeyError, TypeError):
             found.add(index)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
 from typing import Any, Final
 
 from suture.transcript import PLACEHOLDERS
@@ -15,15 +15,13 @@ _SHORT: Final = max(map(len, PLACEHOLDERS))
 """A result this short may be a placeholder and is looked up."""
 
 
-def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, PLR0912 (one loop, no calls: this is the hot path)
+def scan(messages: list[Any], request: Request, /) -> set[int]:
     """The messages that may break a rule: one walk from call to call.
 
     It knows the common forms of a healthy history; all else is suspect, and read in full.
     """
     suspects: set[int] = set()
-    call_ids: list[str] = []
-    tool_names: set[str] = set()
-    arguments: list[str] = []
+    calls: list[Any] = []
     index, count = 0, len(messages)
     while index < count:
         message = messages[index]
@@ -31,49 +29,60 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
         try:
             role = message["role"]
             if role == "assistant" and "tool_calls" in message:
+                asked = message["tool_calls"]
+                calls += asked
                 begun = index
-                content = message.get("content")
-                if type(content) is str:
-                    if not content.isascii() and is_cut(content):
-                        suspects.add(begun - 1)
-                elif content is not None and not (content and _blocks_fit(content)):
-                    suspects.add(begun - 1)
-                for call in message["tool_calls"]:
-                    call_id, function = call["id"], call["function"]
-                    call_ids.append(call_id)
-                    if call["type"] != "function":
-                        suspects.add(begun - 1)
-                    tool_names.add(function["name"])
-                    arguments.append(function["arguments"])
+                for call in asked:
                     answer = messages[index] if index < count else message
-                    if answer["role"] == "tool" and answer["tool_call_id"] == call_id:
+                    if answer["tool_call_id"] == call["id"] and answer["role"] == "tool":
                         output = answer["content"]
-                        if type(output) is str:
-                            if output.isascii() or not is_cut(output):
-                                index += len(output) > _SHORT or output not in PLACEHOLDERS
+                        if type(output) is str and len(output) > _SHORT and output.isascii():
+                            index += 1
                         else:
-                            index += _is_text(output)
-                called = index - begun
-                if called != 1 and (not called or called != len(set(call_ids[-called:]))):
-                    suspects.add(begun - 1)
-                elif called != len(message["tool_calls"]):
-                    suspects.add(begun - 1)
+                            index += _is_result(output)
+                if index - begun != 1 or len(asked) != 1 or message.get("content") is not None:
+                    if index - begun != len(asked) or not _stands_beside_calls(message, asked):
+                        suspects.add(begun - 1)
             elif role in _SPEAKERS:
                 content = message["content"]
-                if type(content) is str:
-                    if (not content and role == "assistant") or not (content.isascii() or not is_cut(content)):
+                if type(content) is not str or not content or not content.isascii() or "function_call" in message:
+                    if not _is_spoken(message, content):
                         suspects.add(index - 1)
-                elif not content or not _blocks_fit(content):
-                    suspects.add(index - 1)
-                if "function_call" in message:
-                    suspects.add(index - 1)
             else:
                 suspects.add(index - 1)
         except (KeyError, TypeError):
             suspects.add(index - 1)
-    if not_objects(arguments) or not _ids_fit(call_ids) or not _names_fit(tool_names):
-        suspects.update(i for i, message in enumerate(messages) if not _calls_fit(message))
+    if not _calls_fit(calls):
+        suspects.update(i for i, m in enumerate(messages) if not _calls_fit(m.get("tool_calls") if type(m) is dict else ()))
     return suspects
+
+
+def _is_result(output: Any) -> bool:
+    """Whether a result is text, and not a placeholder."""
+    if type(output) is str:
+        if len(output) <= _SHORT and output in PLACEHOLDERS:
+            return False
+        return output.isascii() or not is_cut(output)
+    return bool(output) and _blocks_fit(output) and all(block["type"] == "text" for block in output)
+
+
+def _stands_beside_calls(message: dict[str, Any], asked: list[Any]) -> bool:
+    """Whether there are calls, each with an id of its own, and content that may stand beside them."""
+    if len(asked) != 1 and len({call["id"] for call in asked}) != len(asked or "-"):
+        return False
+    content = message.get("content")
+    if type(content) is str:
+        return content.isascii() or not is_cut(content)
+    return content is None or (bool(content) and _blocks_fit(content))
+
+
+def _is_spoken(message: dict[str, Any], content: Any) -> bool:
+    """Whether a message that is not plain text says something all the same."""
+    if "function_call" in message:
+        return False
+    if type(content) is str:
+        return not is_cut(content) and bool(content or message["role"] != "assistant")
+    return bool(content) and _blocks_fit(content)
 
 
 def _blocks_fit(content: Any) -> bool:
@@ -87,40 +96,29 @@ def _blocks_fit(content: Any) -> bool:
     )
 
 
-def _is_text(output: Any) -> bool:
-    """Whether a result is a list of text blocks."""
-    return bool(output) and isinstance(output, list) and all(
-        isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str) and not is_cut(block["text"])
-        for block in output
-    )
-
-
-def _ids_fit(call_ids: list[str]) -> bool:
-    return not call_ids or (set(map(type, call_ids)) == {str} and "" not in call_ids and len(max(call_ids, key=len)) <= 40)
-
-
-def _names_fit(names: Iterable[str]) -> bool:
-    return all(
-        type(name) is str and len(name) <= 128 and name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
-        for name in names
-    )
-
-
-def _calls_fit(message: Any) -> bool:
-    """Whether a message's calls, if it has any, are those of a healthy one."""
-    calls = message.get("tool_calls") if isinstance(message, dict) else None
+def _calls_fit(calls: Any) -> bool:
+    """Whether these calls, of one message or of all, have ids, names and arguments as a healthy one."""
     if not calls:
         return True
     try:
         functions = [call["function"] for call in calls]
+        ids, names = [call["id"] for call in calls], {function["name"] for function in functions}
         return (
-            _ids_fit([call["id"] for call in calls])
-            and _names_fit(f["name"] for f in functions)
-            and not not_objects([f["arguments"] for f in functions])
+            {call["type"] for call in calls} == {"function"}
+            and set(map(type, ids)) == {str}
+            and "" not in ids
+            and max(map(len, ids)) <= 40
+            and all(map(_name_fits, names))
+            and not not_objects([function["arguments"] for function in functions])
         )
     except (KeyError, TypeError):
         return False
 
+
+def _name_fits(name: Any) -> bool:
+    return (
+        type(name) is str and len(name) <= 128 and name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    )
 
 
 def continues(message: Any, before: Any, /) -> bool:
@@ -129,14 +127,16 @@ def continues(message: Any, before: Any, /) -> bool:
 
 
 def mentions(messages: list[Any], calls: set[str], /) -> set[int]:
-    """The messages that make or answer one of these calls."""
+    """The messages that make one of these calls; their results are in the same round."""
+    with contextlib.suppress(KeyError, TypeError):
+        if calls.isdisjoint([call["id"] for m in messages if "tool_calls" in m for call in m["tool_calls"]]):
+            return set()
     found: set[int] = set()
-    for index, message in enumerate(messages):
+    index = -1
+    for message in messages:
+        index += 1
         try:
-            if "tool_call_id" in message:
-                if message["tool_call_id"] in calls:
-                    found.add(index)
-            elif "tool_calls" in message:
+            if "tool_calls" in message:
                 for call in message["tool_calls"] or ():
                     if call["id"] in calls:
                         found.add(index)
