@@ -143,7 +143,7 @@ def _fit(slot: Slot, answer: Answer, bench: Bench) -> None:
     if (retyped or not holds) and not _report("result-type", result, what, action, bench):
         return
     if not holds:
-        slot.part, answer.result = as_function(part), _as_function_result(result)
+        slot.part, answer.result = _as_function(part), _as_function_result(result)
         return
     if retyped:
         result = msgspec.structs.replace(result, kind=part.kind, origin=_bare(result.origin))
@@ -153,7 +153,7 @@ def _fit(slot: Slot, answer: Answer, bench: Bench) -> None:
         what = f"the safety checks of {part.call_id!r} are not acknowledged"
         action = "written as a function call and its result, the screenshot in it"
         if _report("unacknowledged-safety-check", result, what, action, bench, lost=dumps(checks)):
-            slot.part, result = as_function(part), _as_function_result(result)
+            slot.part, result = _as_function(part), _as_function_result(result)
     elif part.kind == "local_shell" and not retyped:
         _shell_keys(part, result, bench)
     answer.result = result
@@ -237,7 +237,7 @@ def _said(part: OpaquePart) -> str:
 # --- pairs that cannot stay what they are ---------------------------------------------------------------------------
 
 
-def as_function(part: ToolPart) -> ToolPart:
+def _as_function(part: ToolPart) -> ToolPart:
     """A call of another kind as a plain function call: the kind as its name, what was asked for as its arguments."""
     value = part.input if isinstance(part.input, dict) else {"input": part.input}
     return msgspec.structs.replace(
@@ -312,7 +312,7 @@ def _writable(part: Part, bench: Bench) -> Part:
     forged = (
         part.settled and part.outcome_origin is None and part.kind == "computer" and not _holds(part.kind, part.output)
     )
-    return as_function(part) if forged or (part.origin is None and part.kind in _NEEDS_ACTION) else part
+    return _as_function(part) if forged or (part.origin is None and part.kind in _NEEDS_ACTION) else part
 
 
 def _spoken(message: Message, bench: Bench) -> Message:
