@@ -7,7 +7,7 @@ damage are rebuilt; everything else is passed on, object by object.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -103,30 +103,30 @@ def repair(  # noqa: PLR0913
         PolicyError: if `open_calls` or `orphans` has another value.
     """
     policies = Policies(on_interrupted, open_calls, orphans)
-    wire = plain(messages)
     settings = dict(request or {})
-    adapter = adapter_of(wire, format, settings)
-    return run(messages, wire, adapter, settings, policies)
+    return run(messages, adapter_of(messages, format, settings), settings, policies)
 
 
 def run(
     messages: Any,
-    wire: list[Any],
     adapter: Adapter,
     request: dict[str, Any],
     policies: Policies,
     rules: Collection[str] | None = None,
     suspects: set[int] | None = None,
 ) -> Repaired:
-    """`repair` behind its arguments: `messages` as given, `wire` as plain objects.
+    """`repair` behind its arguments.
 
     `rules` limits which rules may act; `suspects` names the messages to read in full, instead of the fast look.
     """
+    wire = _listed(messages)
     if suspects is None:
         suspects = adapter.scan(wire, request)
+        if any(type(wire[index]) is not dict for index in suspects):
+            wire = plain(messages)
+            suspects = adapter.scan(wire, request)
     if not suspects:
         return Repaired(messages=messages, repairs=[], changed=False, request=request)
-    _validate(wire, suspects)
     stretches, entries = _broken(wire, suspects, adapter, adapter.limits(request).id_scope)
     bench = _bench(wire, adapter, request, stretches, policies, rules)
     mended = mend(entries, bench)
@@ -147,7 +147,6 @@ def detect(messages: Any) -> str:
         UnknownFormatError: if no format is recognised.
     """
     wire = plain(messages)
-    _validate(wire, range(len(wire)))
     scores = {name: adapter.fits(wire) for name, adapter in ADAPTERS.items()}
     best = max(scores, key=lambda name: scores[name])
     if not scores[best]:
@@ -155,16 +154,29 @@ def detect(messages: Any) -> str:
     return best
 
 
-def plain(messages: Any) -> list[Any]:
-    """The messages as plain JSON objects; SDK objects are dumped."""
-    if not isinstance(messages, list | tuple):
-        hint = "a list of messages"
-        if isinstance(messages, dict):
-            hint += " (pass what is under its key `messages` or `input`)"
-        raise InputError("messages", hint, messages)
-    if isinstance(messages, list) and set(map(type, messages)) <= {dict}:
+def plain(messages: Any) -> list[dict[str, Any]]:
+    """The messages as plain JSON objects: SDK objects are dumped, a list of plain ones is given back.
+
+    Raises:
+        InputError: if `messages` is not a list of objects; says where.
+    """
+    listed = _listed(messages)
+    if set(map(type, listed)) <= {dict}:
+        return listed
+    dumped = [_dumped(message) for message in listed]
+    for index, message in enumerate(dumped):
+        if not isinstance(message, dict):
+            raise InputError(f"messages[{index}]", "an object", message)
+    return dumped
+
+
+def _listed(messages: Any) -> list[Any]:
+    if isinstance(messages, list):
         return messages
-    return [_dumped(message) for message in messages]
+    if isinstance(messages, tuple):
+        return list(messages)
+    hint = " (pass what is under its key `messages` or `input`)" if isinstance(messages, dict) else ""
+    raise InputError("messages", f"a list of messages{hint}", messages)
 
 
 def _dumped(message: Any) -> Any:
@@ -180,16 +192,10 @@ def _dumped_value(value: Any) -> Any:
     return _dumped(value) if hasattr(value, "model_dump") else value
 
 
-def _validate(messages: list[Any], indexes: Iterable[int]) -> None:
-    for index in indexes:
-        if not isinstance(messages[index], dict):
-            raise InputError(f"messages[{index}]", "an object", messages[index])
-
-
-def adapter_of(messages: list[Any], name: str | None, request: Mapping[str, Any] | None = None) -> Adapter:
+def adapter_of(messages: Any, name: str | None, request: Mapping[str, Any] | None = None) -> Adapter:
     """The adapter of a format or profile; of the detected format where none is named."""
     if name is None:
-        name = detect(messages) if messages else next(iter(ADAPTERS))
+        name = detect(messages) if _listed(messages) else next(iter(ADAPTERS))
     adapter = resolve(name, request or {})
     if adapter is None:
         raise UnknownFormatError(name, (*ADAPTERS, *PROFILES))

@@ -23,9 +23,8 @@ def close_unanswered_tool_calls(messages: Any, format: str | None = None) -> Any
     Raises:
         InputError, UnknownFormatError: as `suture.repair`.
     """
-    wire = plain(messages)
     rules = ("unanswered-call", "unanswered-approval", "unfinished-result")
-    return run(messages, wire, adapter_of(wire, format), {}, Policies(), rules).messages
+    return run(messages, adapter_of(messages, format), {}, Policies(), rules).messages
 
 
 def drop_leading_orphan_tools(messages: Any, format: str | None = None) -> Any:
@@ -47,7 +46,7 @@ def drop_leading_orphan_tools(messages: Any, format: str | None = None) -> Any:
     adapter = adapter_of(wire, format)
     calls = (entry.origin.at[0] for entry in adapter.decode(enumerate(wire)) if entry.calls)
     head = wire[: next(calls, len(wire))]  # type: ignore[misc]
-    kept = run(head, head, adapter, {}, Policies(orphans="drop"), ("orphan-result",)).messages
+    kept = run(head, adapter, {}, Policies(orphans="drop"), ("orphan-result",)).messages
     return messages if kept is head else [*kept, *wire[len(head) :]]
 
 

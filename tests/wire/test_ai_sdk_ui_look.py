@@ -82,7 +82,7 @@ class Thorough:
 def looked_at_in_full(messages: list[Any]) -> Repaired:
     """The repair without the fast look."""
     thorough: Adapter = Thorough()
-    return pipeline.run(messages, messages, thorough, {}, pipeline.Policies())
+    return pipeline.run(messages, thorough, {}, pipeline.Policies())
 
 
 @pytest.mark.parametrize("case", named(CASES))

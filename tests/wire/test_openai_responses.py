@@ -71,7 +71,7 @@ def findings(done: Repaired) -> Counter[tuple[str, str]]:
 def in_full(messages: list[Any], request: dict[str, Any], format: str = FORMAT) -> Repaired:
     """The repair without the fast look: every item is read in full."""
     adapter = adapter_of(messages, format, request)
-    return run(messages, messages, adapter, dict(request), Policies(), suspects=set(range(len(messages))))
+    return run(messages, adapter, dict(request), Policies(), suspects=set(range(len(messages))))
 
 
 # --- what is healthy, what is broken ---------------------------------------------------------------------------------

@@ -48,13 +48,16 @@ def _is_doubtful(part: Part) -> bool:
         return not part.text.isascii()
     if not isinstance(part, ToolPart):
         return False
-    if isinstance(part.output, str) and not part.output.isascii():
+    output = part.output
+    if not (isinstance(output, str) and output.isascii()) and not is_plain(_texts(output)):
         return True
-    return not is_plain((part.input, part.raw_input, part.output if type(part.output) is not tuple else _texts(part.output)))
+    raw = part.raw_input
+    return not (raw.isascii() and "\\u" not in raw) if raw is not None else not is_plain(part.input)
 
 
-def _texts(parts: tuple[Part, ...]) -> list[str]:
-    return [part.text for part in parts if isinstance(part, TextPart)]
+def _texts(output: Any) -> Any:
+    """An outcome as JSON."""
+    return [part.text for part in output if isinstance(part, TextPart)] if isinstance(output, tuple) else output
 
 
 def _mend(part: Part, bench: Bench) -> Part:

@@ -21,7 +21,9 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:
     It knows the common forms of a healthy history; all else is suspect, and read in full.
     """
     suspects: set[int] = set()
-    calls: list[Any] = []
+    ids: list[str] = []
+    arguments: list[str] = []
+    names: set[str] = set()
     index, count = 0, len(messages)
     while index < count:
         message = messages[index]
@@ -30,11 +32,16 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:
             role = message["role"]
             if role == "assistant" and "tool_calls" in message:
                 asked = message["tool_calls"]
-                calls += asked
                 begun = index
                 for call in asked:
+                    call_id, function = call["id"], call["function"]
+                    ids.append(call_id)
+                    arguments.append(function["arguments"])
+                    names.add(function["name"])
+                    if call["type"] != "function":
+                        suspects.add(begun - 1)
                     answer = messages[index] if index < count else message
-                    if answer["tool_call_id"] == call["id"] and answer["role"] == "tool":
+                    if answer["tool_call_id"] == call_id and answer["role"] == "tool":
                         output = answer["content"]
                         if type(output) is str and len(output) > _SHORT and output.isascii():
                             index += 1
@@ -52,8 +59,8 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:
                 suspects.add(index - 1)
         except (KeyError, TypeError):
             suspects.add(index - 1)
-    if not _calls_fit(calls):
-        suspects.update(i for i, m in enumerate(messages) if not _calls_fit(m.get("tool_calls") if type(m) is dict else ()))
+    if ids and not (_ids_fit(ids) and all(map(_name_fits, names)) and not not_objects(arguments)):
+        suspects.update(i for i, m in enumerate(messages) if type(m) is dict and not _calls_fit(m.get("tool_calls")))
     return suspects
 
 
@@ -96,19 +103,20 @@ def _blocks_fit(content: Any) -> bool:
     )
 
 
+def _ids_fit(ids: list[str]) -> bool:
+    """Whether all ids are text, none empty or too long."""
+    return set(map(type, ids)) == {str} and "" not in ids and max(map(len, ids)) <= 40
+
+
 def _calls_fit(calls: Any) -> bool:
-    """Whether these calls, of one message or of all, have ids, names and arguments as a healthy one."""
+    """Whether the calls of one message have ids, names and arguments as healthy ones."""
     if not calls:
         return True
     try:
         functions = [call["function"] for call in calls]
-        ids, names = [call["id"] for call in calls], {function["name"] for function in functions}
         return (
-            {call["type"] for call in calls} == {"function"}
-            and set(map(type, ids)) == {str}
-            and "" not in ids
-            and max(map(len, ids)) <= 40
-            and all(map(_name_fits, names))
+            _ids_fit([call["id"] for call in calls])
+            and all(_name_fits(function["name"]) for function in functions)
             and not not_objects([function["arguments"] for function in functions])
         )
     except (KeyError, TypeError):
