@@ -160,9 +160,20 @@ def _is_sound(parts: list[Any]) -> bool:
         elif kind == "step-start":
             called = spoken = False
         elif kind[:5] == "tool-" or kind == "dynamic-tool":
-            if not _is_settled(part):
+            call_id, output = part["toolCallId"], part.get("output")
+            if (  # the common call has just these five keys, and text as its output
+                len(part) != 5
+                or part["state"] != "output-available"
+                or type(output) is not str
+                or type(part["input"]) is not dict
+                or type(call_id) is not str
+                or not call_id
+                or kind in ("tool-", "dynamic-tool")
+                or _STANDS_IN.match(output)
+                or not (output.isascii() or not is_cut(output))
+            ) and not _is_settled(part):
                 return False
-            ids.append(part["toolCallId"])
+            ids.append(call_id)
             if "providerExecuted" not in part or not part["providerExecuted"]:
                 if spoken:
                     return False
