@@ -301,6 +301,12 @@ BROKEN: dict[str, tuple[list[Any], dict[str, Any], set[str]]] = {
         {},
         {"trigger-not-last", "unanswered-call"},
     ),
+    "a result behind the trigger": ([USER, call("a"), TRIGGER, output("a")], {}, {"trigger-not-last"}),
+    "reasoning before an empty question": (
+        [thought(), {"role": "user", "content": ""}],
+        {},
+        {"separated-reasoning", "empty-message"},
+    ),
     "open calls on the server": (
         [output("b"), LATER],
         {"previous_response_id": "resp_1", "open_calls": ["a", "b"]},

@@ -162,10 +162,12 @@ def _print_message(message: Message, parts: list[Part]) -> Any:
     content = _content(parts, message.role, old)
     if message.role != "assistant" or not isinstance(content, list):
         return patch(wire, id=_id(wire, message.id), content=content)
-    if message.id is None and (content is not old or wire.get("id") is not None) and _only_text(parts):
-        text = "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
-        return patch(wire, id=_id(wire, None), status=ABSENT, content=text)
-    return patch(wire, id=_id(wire, message.id), content=content)
+    if message.id is not None or (content is old and wire.get("id") is None):
+        return patch(wire, id=_id(wire, message.id), content=content)
+    if not _only_text(parts):
+        return patch(wire, type="message", id=_id(wire, None), content=content)
+    text = "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
+    return patch(wire, id=_id(wire, None), status=ABSENT, content=text)
 
 
 def _new_message(role: str, parts: list[Part]) -> dict[str, Any]:
@@ -282,10 +284,10 @@ def _said_freely(part: ToolPart, wire: Any) -> dict[str, Any]:
 def _said_by_patch(part: ToolPart, wire: Any) -> dict[str, Any]:
     """A text, and whether the patch was applied: there is no third value for what nobody knows."""
     if wire is not None and wire.get("type") == _OUTPUT_TYPES["apply_patch"]:
-        status = wire.get("status", ABSENT)
+        status, silent = wire.get("status", ABSENT), wire.get("output", ABSENT)
     else:
-        status = "completed" if part.state == "output-available" else "failed"
-    return {"status": status, "output": ABSENT if part.output is None else output_text(part.output)}
+        status, silent = "completed" if part.state == "output-available" else "failed", ABSENT
+    return {"status": status, "output": silent if part.output is None else output_text(part.output)}
 
 
 def _said_by_shell(part: ToolPart, wire: Any) -> dict[str, Any]:

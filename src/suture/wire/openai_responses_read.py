@@ -8,7 +8,19 @@ from typing import Any, Final
 from suture.transcript import Entry, FilePart, OpaquePart, Origin, Part, ReasoningPart, Result, TextPart, ToolPart
 from suture.wire.base import read_arguments
 
-__all__ = ["ASKED", "CALLS", "OUTPUTS", "ROLES", "UNTYPED", "decode", "has_role", "hosted", "is_typed", "kind_of"]
+__all__ = [
+    "ASKED",
+    "CALLS",
+    "NOT_PRODUCED",
+    "OUTPUTS",
+    "ROLES",
+    "UNTYPED",
+    "decode",
+    "has_role",
+    "hosted",
+    "is_typed",
+    "kind_of",
+]
 
 CALLS: Final = {
     "function_call": "function",
@@ -45,7 +57,7 @@ ASKED: Final = {
 UNTYPED: Final = "untyped"
 """In an entry's notes: its item does not say what it is."""
 
-_NOT_PRODUCED: Final = frozenset(
+NOT_PRODUCED: Final = frozenset(
     {"compaction_trigger", "mcp_approval_response", "additional_tools", "configuration_update"}
 )
 """What a model does not say: reasoning in front of it led to nothing."""
@@ -119,7 +131,7 @@ def _entry(index: int, wire: dict[str, Any], shells: dict[str, str]) -> Entry:
         return Entry("assistant", (call,), origin, item_id, notes)
     if kind in OUTPUTS and not hosted(wire):
         return Entry("tool", (_result(wire, OUTPUTS[kind], origin, shells),), origin, item_id, notes)
-    role = "system" if kind in _NOT_PRODUCED or not kind else "assistant"
+    role = "system" if kind in NOT_PRODUCED or not kind else "assistant"
     return Entry(role, (OpaquePart(kind, wire, origin),), origin, item_id, notes)  # type: ignore[arg-type]
 
 

@@ -304,10 +304,10 @@ def _follow(message: Message, renamed: dict[str, str]) -> Message:
 def _trigger(messages: list[Message], bench: Bench) -> list[Message]:
     """The messages with one trigger, at the end."""
     places = [n for n, message in enumerate(messages) if kind_of(message) == "compaction_trigger"]
-    if not places or (places == [len(messages) - 1] and bench.at_end):
+    misplaced = [n for n in places if messages[n].place != bench.length - 1]
+    if not misplaced:
         return messages
     kept = messages[places[-1]]
-    misplaced = [n for n in places if n != len(messages) - 1 or not bench.at_end]
     for number in misplaced:
         where = messages[number].origin
         action = "moved to the end" if messages[number] is kept else "dropped: one is enough"

@@ -14,7 +14,7 @@ import msgspec
 
 from suture.transcript import PLACEHOLDERS
 from suture.wire.base import DECISIVE, Request, is_cut, not_objects, typed_scan
-from suture.wire.openai_responses_read import CALLS, OUTPUTS, hosted
+from suture.wire.openai_responses_read import CALLS, NOT_PRODUCED, OUTPUTS, hosted
 
 __all__ = ["continues", "fits", "mentions", "scan"]
 
@@ -58,7 +58,8 @@ _SAID: Final = {"user": "input_text", "system": "input_text", "developer": "inpu
 _TEXTS: Final = frozenset({"", "text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"})
 _PLAIN: Final = frozenset({"function_call", "message", "function_call_output", "reasoning", None, "?"})
 """The types of most items; all others are looked at one by one."""
-_LEADS_NOWHERE: Final = frozenset({*OUTPUTS, "compaction_trigger", "mcp_approval_response", "additional_tools", ""})
+_LEADS_NOWHERE: Final = frozenset({*OUTPUTS, *NOT_PRODUCED, "", "?"})
+"""What reasoning did not lead to; what does not fit may be a user's message."""
 _FAR_REACHING: Final = frozenset({"compaction_trigger", "item_reference"})
 """Items that move to the end, or that may stand for others anywhere: what is wrong is then judged as a whole."""
 _SHORT: Final = max(map(len, PLACEHOLDERS))
