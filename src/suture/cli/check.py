@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -10,9 +10,7 @@ from suture.cli.options import color_option, format_option, json_option, request
 
 __all__ = ["check"]
 
-
-@click.command(
-    epilog="""\b
+_MORE: Final = """\b
 Examples:
   suture check session.jsonl
   suture check ~/.claude/projects ~/.codex/sessions
@@ -29,7 +27,10 @@ Keys of --json:
   errors    file, message
   summary   files, findings, skipped, errors
 """
-)
+"""What `--help` prints below the options."""
+
+
+@click.command(epilog=_MORE)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @format_option
 @request_option

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from suture import pipeline
-from suture.cli.inputs import Target, is_other_file, kind_of, targets
+from suture.cli.inputs import Target, is_other_file, kind_of, require_known, targets
 from suture.cli.output import CLEAN, FAILED, FOUND, Printer, counted, finding_line, paint
 from suture.cli.problems import Problem, problems_of
 from suture.repair.report import Finding
@@ -42,6 +42,7 @@ class Checking:
 
     def run(self, paths: Sequence[str]) -> int:
         """Check all paths and print what was found; gives back the exit code."""
+        require_known(self.format)
         with tempfile.TemporaryDirectory(prefix="suture-") as folder:
             for target in targets(paths, Path(folder)):
                 self._one(target)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 
+from suture.cli.output import json_text
 from suture.sessions.lines import decode
 
 __all__ = ["Hunk", "hunks_of_lines", "hunks_of_messages", "unified"]
@@ -27,6 +27,9 @@ _HEIGHT: Final = 60
 
 _REACH: Final = 20
 """How many new records are looked at for the new version of an old one."""
+
+_MOST: Final = 1_000_000
+"""How many pairs of lines are compared between two anchors."""
 
 _ALIKE: Final = 0.5
 """The share of equal lines from which on two records are versions of one."""
@@ -162,16 +165,27 @@ def _changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple
     """The stretches that differ, as (start, stop) in `old` and `new`; in time that grows with the length.
 
     Keys that occur once on both sides and in the same order hold the two together; what lies between two of them is
-    little, and compared in full.
+    mostly little, and compared in full.
     """
     at, new_at = 0, 0
     for place, new_place in [*_anchors(old, new), (len(old), len(new))]:
-        if at < place or new_at < new_place:
-            matcher = difflib.SequenceMatcher(None, old[at:place], new[new_at:new_place], autojunk=False)
-            for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-                if tag != "equal":
-                    yield at + i1, at + i2, new_at + j1, new_at + j2
+        for _, start, stop, new_start, new_stop in _compared(old[at:place], new[new_at:new_place]):
+            yield at + start, at + stop, new_at + new_start, new_at + new_stop
         at, new_at = place + 1, new_place + 1
+
+
+def _compared(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterable[tuple[str, int, int, int, int]]:
+    """The stretches that differ between two anchors."""
+    if not old and not new:
+        return ()
+    if len(old) * len(new) > _MOST:
+        # Thousands of lines that repeat: looking for the shortest difference would take for ever.
+        places = [place for place, (one, other) in enumerate(zip(old, new, strict=False)) if one != other]
+        common = min(len(old), len(new))
+        changed = [("replace", place, place + 1, place, place + 1) for place in places]
+        return [*changed, ("replace", common, len(old), common, len(new))]
+    opcodes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [code for code in opcodes if code[0] != "equal"]
 
 
 def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
@@ -198,7 +212,7 @@ def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int
 
 def _printed(value: Any) -> list[str]:
     """A JSON value over several lines."""
-    return json.dumps(value, indent=2, ensure_ascii=False).split("\n")
+    return json_text(value, indent=2).split("\n")
 
 
 def _printed_line(line: bytes) -> list[str]:

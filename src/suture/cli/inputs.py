@@ -15,7 +15,7 @@ from suture.errors import SessionError, SutureError, UnknownFormatError
 from suture.sessions import READERS, claude_code, codex, detect_reader, messages
 from suture.wire import ADAPTERS, PROFILES
 
-__all__ = ["STDIN", "Kind", "Target", "is_other_file", "kind_of", "targets"]
+__all__ = ["STDIN", "Kind", "Target", "is_other_file", "kind_of", "require_known", "targets"]
 
 STDIN: Final = "-"
 
@@ -38,6 +38,8 @@ class Target(msgspec.Struct, frozen=True):
     """How it is called in what is printed."""
     found: bool = False
     """It was found in a directory: where it turns out to be something else, it is skipped."""
+    closed: OSError | None = None
+    """Why it cannot be looked into, where it is a directory in a directory."""
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -67,42 +69,52 @@ def targets(paths: Sequence[str], folder: Path) -> Iterator[Target]:
                 shutil.copyfileobj(sys.stdin.buffer, stream)
             yield Target(copy, STDIN)
         elif os.path.isdir(name):  # noqa: PTH112 (as `Path`, a name would lose what the user wrote before it)
-            yield from (Target(Path(path), path, found=True) for path in _inside(os.path.normpath(name)))
+            yield from _inside(os.path.normpath(name))
         else:
             yield Target(Path(name), name)
 
 
-def _inside(directory: str) -> Iterator[str]:
+def _inside(directory: str) -> Iterator[Target]:
     """The files in a directory that may be sessions, by their names, in order."""
-    for folder, folders, names in os.walk(directory):
+    closed: list[OSError] = []
+    for folder, folders, names in os.walk(directory, onerror=closed.append):
         folders[:] = sorted(name for name in folders if name not in _NOT_ENTERED)
-        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(_SUFFIXES))  # noqa: PTH118
+        paths = (os.path.join(folder, name) for name in sorted(names) if name.endswith(_SUFFIXES))  # noqa: PTH118
+        yield from (Target(Path(path), path, found=True) for path in paths)
+    yield from (Target(Path(error.filename), error.filename, closed=error) for error in closed)
+
+
+def require_known(format: str | None) -> None:
+    """Refuse a `--format` that does not exist.
+
+    Raises:
+        UnknownFormatError: says which there are.
+    """
+    known = (*READERS, *ADAPTERS, *PROFILES)
+    if format is not None and format not in known:
+        raise UnknownFormatError(format, known)
 
 
 def kind_of(target: Target, format: str | None) -> Kind:
     """What a file holds: as the user says, or as it looks.
 
     Raises:
-        UnknownFormatError: there is no format of that name, or it is not the file's.
-        SessionError: the file cannot be read, or looks like no session.
+        OSError: it is a directory that cannot be read.
+        SessionError: the file cannot be read, looks like no session, or like one of another format.
     """
     path = target.path
-    if format is not None and format not in (*READERS, *ADAPTERS, *PROFILES):
-        raise UnknownFormatError(format, (*READERS, *ADAPTERS, *PROFILES))
-    if format in READERS and not target.found:
-        return Kind(format, None)
+    if target.closed is not None:
+        raise target.closed
     reader = detect_reader(path)
-    if format in READERS and reader != format:
-        raise SessionError(str(path), f"this is no {format} session")
-    if reader in _AGENTS:
-        if format not in (None, reader, _AGENTS[reader]):
-            raise UnknownFormatError(format, (reader,), f"the messages of this session are {_AGENTS[reader]}")
-        return Kind(reader, None)
+    if reader is None and format in READERS and not target.found:
+        return Kind(format, None)
     if reader is None and format is None:
-        raise SessionError(
-            str(path), f"this is no session: {_EXPECTED}" if path.stat().st_size else "the file is empty"
-        )
-    return Kind(reader or messages.NAME, None if format in READERS else format)
+        empty = not path.stat().st_size
+        raise SessionError(str(path), "the file is empty" if empty else f"this is no session: {_EXPECTED}")
+    fits = (None, reader, _AGENTS[reader]) if reader in _AGENTS else (None, messages.NAME, *ADAPTERS, *PROFILES)
+    if format not in fits:
+        raise SessionError(str(path), f"this is no {format}: it looks like {reader}")
+    return Kind(reader or messages.NAME, None if format in READERS or reader in _AGENTS else format)
 
 
 def is_other_file(target: Target, error: Exception) -> bool:

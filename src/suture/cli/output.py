@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any, Final
@@ -13,7 +14,7 @@ import click
 from suture.cli.problems import Problem
 from suture.errors import SessionError, SutureError
 
-__all__ = ["CLEAN", "FAILED", "FOUND", "Printer", "counted", "finding_line", "paint", "sentence"]
+__all__ = ["CLEAN", "FAILED", "FOUND", "Printer", "counted", "finding_line", "json_text", "paint", "sentence"]
 
 CLEAN: Final = 0
 FOUND: Final = 1
@@ -74,6 +75,12 @@ def paint(text: str, fg: str | None = None, *, bold: bool = False, dim: bool = F
     return click.style(safe, fg=fg, bold=bold or None, dim=dim or None)
 
 
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON to be read by people; lone surrogates, which no encoding takes, stand as escapes."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def counted(number: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
@@ -105,7 +112,8 @@ def sentence(error: Exception, shown: str | None = None) -> str:
         case SessionError() if shown:
             return begin + error.problem
         case SutureError():
-            return begin + str(error)
+            # The library's words for an argument.
+            return begin + str(error).replace("`format`", "--format")
         case OSError():
             return begin + (error.strerror or str(error))
         case RecursionError():

@@ -5,11 +5,11 @@ Everything on it comes from the rules themselves; the example's outcome is what 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from suture.cli.output import json_text
 from suture.pipeline import repair
 from suture.repair.report import Repaired
 from suture.repair.rule import Example, Rule
@@ -94,7 +94,7 @@ def _contract(name: str, contract: Contract) -> Iterator[str]:
 
 def _example(example: Example) -> Iterator[str]:
     done = _repaired(example)
-    with_request = f", sent with `{json.dumps(example.request)}`" if example.request else ""
+    with_request = f", sent with `{json_text(example.request)}`" if example.request else ""
     yield from ("", "## Example", "", f"In the format `{example.format}`{with_request}:")
     yield from ("", "```json", _printed(example.messages), "```")
     yield from ("", "`suture check` finds:", "", "```text")
@@ -104,7 +104,7 @@ def _example(example: Example) -> Iterator[str]:
     yield from ("", "```json", _printed(done.messages), "```")
     asked = {key: value for key, value in done.request.items() if example.request.get(key) != value}
     if asked:
-        yield from ("", f"and asks for the request settings `{json.dumps(asked)}`.")
+        yield from ("", f"and asks for the request settings `{json_text(asked)}`.")
 
 
 def _repaired(example: Example) -> Repaired:
@@ -113,14 +113,14 @@ def _repaired(example: Example) -> Repaired:
 
 def _printed(value: Any, depth: int = 0) -> str:
     """JSON in which everything that fits on a line stands on one."""
-    flat = json.dumps(value, ensure_ascii=False)
+    flat = json_text(value)
     if 2 * depth + len(flat) <= _WIDTH or not isinstance(value, dict | list) or not value:
         return flat
     inner = "  " * (depth + 1)
     if isinstance(value, list):
         lines = [inner + _printed(item, depth + 1) for item in value]
     else:
-        lines = [f"{inner}{json.dumps(key)}: {_printed(item, depth + 1)}" for key, item in value.items()]
+        lines = [f"{inner}{json_text(key)}: {_printed(item, depth + 1)}" for key, item in value.items()]
     begin, end = "[]" if isinstance(value, list) else "{}"
     return begin + "\n" + ",\n".join(lines) + "\n" + "  " * depth + end
 

@@ -12,6 +12,7 @@ import msgspec
 from suture import pipeline
 from suture.cli.inputs import Kind, Target
 from suture.cli.problems import Problem, in_order, of_damage, of_finding, problems_of
+from suture.errors import SessionError
 from suture.repair.report import Finding, Repair, Repaired
 from suture.sessions import READERS, Mended, Session, Thread
 
@@ -49,7 +50,7 @@ def plan(target: Target, kind: Kind, given: Mapping[str, Any], policies: pipelin
     """Repair a file into the file `content`, and check what came out.
 
     Raises:
-        SutureError: the file cannot be read, or is no session.
+        SutureError: the file cannot be read, or is no session, or nothing of it would be left.
     """
     session = READERS[kind.reader].read(target.path)
     settings = kind.settings(session.request, given)
@@ -63,6 +64,8 @@ def plan(target: Target, kind: Kind, given: Mapping[str, Any], policies: pipelin
         asked |= {key: value for key, value in done.request.items() if settings.get(key) != value}
         fixes += [_fix(repair, thread) for repair in done.repairs]
     changed = _write(session, mended, content)
+    if changed and not content.read_bytes().strip():
+        raise SessionError(str(target.path), "nothing in it can be read, so nothing would be left of it")
     return Plan(
         target=target,
         session=session,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import click
 
@@ -10,9 +10,7 @@ from suture.cli.options import color_option, format_option, json_option, request
 
 __all__ = ["repair"]
 
-
-@click.command(
-    epilog="""\b
+_MORE: Final = """\b
 Examples:
   suture repair session.jsonl                    show what would change
   suture repair --write session.jsonl            write it, and keep a backup
@@ -32,7 +30,10 @@ Keys of --json:
   errors   file, message
   summary  files, repairs, written, skipped, errors
 """
-)
+"""What `--help` prints below the options."""
+
+
+@click.command(epilog=_MORE)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option("--write", "-w", is_flag=True, help="Write what would change. The old file stays beside it as a backup.")
 @click.option("--output", "-o", metavar="FILE", help="Write the repaired content to FILE, - for standard output.")

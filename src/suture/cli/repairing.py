@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from suture.cli.diff import Hunk, hunks_of_lines, hunks_of_messages, unified
-from suture.cli.inputs import STDIN, Target, is_other_file, kind_of, targets
+from suture.cli.inputs import STDIN, Target, is_other_file, kind_of, require_known, targets
 from suture.cli.output import CLEAN, FAILED, FOUND, Printer, counted, finding_line, paint
 from suture.cli.plan import Plan, plan
 from suture.pipeline import Policies
@@ -64,6 +64,7 @@ class Repairing:
 
     def run(self, paths: Sequence[str]) -> int:
         """Repair all paths and print what happens; gives back the exit code."""
+        require_known(self.format)
         with tempfile.TemporaryDirectory(prefix="suture-") as folder:
             for target in targets(paths, Path(folder)):
                 self._one(target, Path(folder) / "repaired")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["rules"]
 
-
-@click.command(
-    epilog="""\b
+_MORE: Final = """\b
 Examples:
   suture rules
   suture rules SU101
@@ -31,7 +29,10 @@ Keys of --json:
   formats  by name: rule (the provider's), confidence, error, source
   example  format, request, before, after
 """
-)
+"""What `--help` prints below the options."""
+
+
+@click.command(epilog=_MORE)
 @click.argument("code", required=False)
 @json_option
 @color_option
