@@ -97,10 +97,12 @@ def _saved(path: Path, data: bytes) -> Path:
         (b'{"a":1}', "expected an array of messages"),
         (b'"text"', "expected an array of messages"),
         (b"[" * 5000, "nested too deeply"),
+        (b'[{"role":"user","content":"cut o', "this is not JSON"),
+        (b'{\n  "messages": [\n    {"role": "user", "content": "go"},\n  ]\n}\n', "this is not JSON: .*line 4"),
     ],
 )
 def test_other_json_is_a_session_error(path: Path, data: bytes, problem: str) -> None:
-    """A file without messages says what was expected."""
+    """A file without messages says what was expected; one that is broken JSON is not taken for lines."""
     with pytest.raises(SessionError, match=problem):
         messages.read(_saved(path, data))
 

@@ -30,6 +30,9 @@ _KEYS: Final[dict[str, str | None]] = {"messages": None, "input": "openai_respon
 """Where an object may have its messages, and what they then are; None is for `detect` to find out."""
 
 _LIST_IN_OBJECT: Final = re.compile(rb'"(?:messages|input|items)"\s*:\s*\[')
+_DOCUMENT: Final = re.compile(rb"\s*(?:\[|\{\s*\n)")
+"""How an array or an object that stands on several lines begins: one message a line does not begin so."""
+
 _BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -74,7 +77,10 @@ def read(path: Path) -> Session:
         value = decode(data.removeprefix(_BOM))
     except RecursionError as error:
         raise SessionError(str(path), "its JSON is nested too deeply to be read") from error
-    except ValueError:
+    except ValueError as error:
+        if _DOCUMENT.match(data.removeprefix(_BOM)):
+            # Reading it as lines would leave nearly nothing of it.
+            raise SessionError(str(path), f"this is not JSON: {error}") from error
         return _read_lines(path)
     if _is_message(value):
         return _read_lines(path)
