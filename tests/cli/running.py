@@ -12,7 +12,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from suture.cli import cli
+from suture.cli.group import cli
 
 __all__ = ["EXAMPLES", "HEALTHY", "OPEN", "ROOT", "SESSIONS", "program", "save", "suture", "suture_json"]
 

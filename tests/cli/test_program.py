@@ -47,6 +47,16 @@ def test_help_loads_nothing_but_click(arguments: list[str]) -> None:
     assert done.stdout.splitlines()[-1] == "set()"
 
 
+def test_without_click_a_sentence_says_what_to_install() -> None:
+    """The library is installed without what only the command needs."""
+    text = "import sys\nsys.modules['click'] = None\nfrom suture.cli import main\nmain()"
+    done = subprocess.run([sys.executable, "-I", "-c", text], check=False, capture_output=True, text=True)
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert done.stderr.startswith("Error: the command needs click and rich")
+    assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.jsonl")), ids=lambda path: str(path.name))
 def test_a_broken_example_is_shown_and_left_alone(path: Path) -> None:
     """The command that the README begins with."""

@@ -1,17 +1,27 @@
-"""Write the outputs shown in console blocks anew: `python -m tests.docs.update`. Outputs with `…` are left alone."""
+"""Write all pages anew that are written from the code: `python -m tests.docs.update`.
+
+These are the outputs shown in console blocks (those with a line of `…` are left alone), the page of each rule, and the
+help texts of the command line.
+"""
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 
+from tests.docs import cli_help, rules
 from tests.docs.snippets import PAGES, blocks, commands, run, same, workplace
 
 __all__ = ["main"]
 
+_LEFT_OUT = re.compile(r"^(?:…|\.\.\.)$", re.MULTILINE)
+
 
 def main() -> None:
-    """Run every command of every page, and put its output under it where one is shown."""
+    """Write the pages; run every command of every page, and put its output under it where one is shown."""
+    rules.main()
+    cli_help.main()
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
@@ -20,9 +30,10 @@ def main() -> None:
                 fresh = ""
                 for command in commands(block):
                     printed = run(command, place).stdout
-                    keep = not command.shown.strip() or same(command.shown, printed) or "…" in command.shown
-                    fresh += f"$ {command.line}\n{command.shown if keep else printed}"
-                text = text.replace(block.text, fresh)
+                    shown = command.shown
+                    keep = not shown.strip() or same(shown, printed) or _LEFT_OUT.search(shown)
+                    fresh += f"$ {command.line}\n{shown if keep else printed}"
+                text = text.replace(f"```console\n{block.text}```", f"```console\n{fresh}```", 1)
         page.write_text(text, encoding="utf-8")
 
 
