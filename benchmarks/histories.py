@@ -13,10 +13,43 @@ from typing import Any
 
 __all__ = ["FORMATS", "broken", "healthy"]
 
-WORDS = (
-    "the quick brown fox jumps over lazy dogs while reading configuration files and writing tests for a parser module "
-    "that returns None when input is empty import os def main args self return value error"
-).split()
+WORDS = [
+    "the",
+    "quick",
+    "brown",
+    "fox",
+    "jumps",
+    "over",
+    "lazy",
+    "dogs",
+    "while",
+    "reading",
+    "configuration",
+    "files",
+    "and",
+    "writing",
+    "tests",
+    "for",
+    "a",
+    "parser",
+    "module",
+    "that",
+    "returns",
+    "None",
+    "when",
+    "input",
+    "is",
+    "empty",
+    "import",
+    "os",
+    "def",
+    "main",
+    "args",
+    "self",
+    "return",
+    "value",
+    "error",
+]
 
 
 def _text(dice: random.Random, words: int) -> str:
@@ -79,7 +112,12 @@ def _responses(rounds: list[dict[str, Any]]) -> list[Any]:
         items.append({"type": "message", "role": "user", "content": content})
         for calls in turn["steps"]:
             for name, arguments, _ in calls:
-                call = {"type": "function_call", "call_id": name, "name": "read_file", "arguments": json.dumps(arguments)}
+                call = {
+                    "type": "function_call",
+                    "call_id": name,
+                    "name": "read_file",
+                    "arguments": json.dumps(arguments),
+                }
                 items.append(call)
             items += [{"type": "function_call_output", "call_id": name, "output": output} for name, _, output in calls]
         items.append({"type": "message", "role": "assistant", "content": turn["answer"]})

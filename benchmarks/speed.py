@@ -65,11 +65,13 @@ def main() -> int:
     """Print the table; 1 where a figure is over its limit."""
     counts = [int(argument) for argument in sys.argv[1:]] or list(COUNTS)
     print("ratios to msgspec.json.decode of the same bytes; `other` is tool-call-repair 0.1.0")
-    print(f"{'format':18}{'messages':>9}{'bytes':>7}{'check':>8}{'repair 1 %':>12}{'other check':>13}{'other repair':>14}")
+    print(
+        f"{'format':18}{'messages':>9}{'bytes':>7}{'check':>8}{'repair 1 %':>12}{'other check':>13}{'other repair':>14}"
+    )
     over = []
-    for format in FORMATS:
+    for wire in FORMATS:
         for count in counts:
-            jobs, size, _ = jobs_for(format, count)
+            jobs, size, _ = jobs_for(wire, count)
             times = best(jobs, 15 if count <= 10_000 else 5)
             ratios = {
                 "check": times["check"] / times["decode"],
@@ -78,8 +80,8 @@ def main() -> int:
                 "other repair": times.get("other repair", 0) / times["decode 1 %"],
             }
             cells = [f"{ratio:.2f}" if ratio else "-" for ratio in ratios.values()]
-            print(f"{format:18}{count:>9}{size:>7}{cells[0]:>8}{cells[1]:>12}{cells[2]:>13}{cells[3]:>14}", flush=True)
-            over += [f"{format} {count}: {name}" for name, limit in LIMITS.items() if ratios[name] > limit]
+            print(f"{wire:18}{count:>9}{size:>7}{cells[0]:>8}{cells[1]:>12}{cells[2]:>13}{cells[3]:>14}", flush=True)
+            over += [f"{wire} {count}: {name}" for name, limit in LIMITS.items() if ratios[name] > limit]
     print("\n".join(["over the limit:", *over]) if over else "all within the limits: check 0.6, repair 1.0")
     return bool(over)
 

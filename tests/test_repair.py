@@ -116,7 +116,7 @@ def test_open_calls_at_the_end_may_be_kept() -> None:
 
 
 def test_orphans_by_policy() -> None:
-    """An orphan's call is rebuilt by default; on request its result becomes text, or is dropped and reported in full."""
+    """An orphan's call is rebuilt by default; on request its result becomes text, or is dropped and reported."""
     orphan = [{"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "Bash:3", "content": "42"}]
     rebuilt = suture.repair(orphan)
     text = suture.repair(orphan, orphans="text")
@@ -162,17 +162,27 @@ BAD_INPUT: dict[str, tuple[Any, str, type[suture.SutureError], str]] = {
     "a dict": ({"messages": []}, "anthropic", InputError, "messages: expected a list of messages (pass what is under"),
     "a string": ("hi", "anthropic", InputError, "messages: expected a list of messages, got hi"),
     "a list of strings": (["hi"], "anthropic", InputError, "messages[0]: expected an object, got hi"),
-    "a number inside": ([{"role": "user", "content": "x"}, 3], "openai_chat", InputError, "messages[1]: expected an object"),
-    "an unknown format": ([], "anthropics", UnknownFormatError, "unknown format 'anthropics'; expected one of openai_chat"),
+    "a number inside": (
+        [{"role": "user", "content": "x"}, 3],
+        "openai_chat",
+        InputError,
+        "messages[1]: expected an object",
+    ),
+    "an unknown format": (
+        [],
+        "anthropics",
+        UnknownFormatError,
+        "unknown format 'anthropics'; expected one of openai_chat",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", BAD_INPUT)
 def test_bad_input_says_what_was_expected_and_where(name: str) -> None:
     """A clear error, never a crash, and never a guess."""
-    messages, format, error, said = BAD_INPUT[name]
+    messages, wire, error, said = BAD_INPUT[name]
     with pytest.raises(error) as caught:
-        suture.repair(messages, format)
+        suture.repair(messages, wire)
 
     assert str(caught.value).startswith(said)
 

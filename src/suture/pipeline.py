@@ -28,7 +28,6 @@ Orphans = Literal["rebuild", "drop", "text"]
 Hook = Callable[[ToolPart], Part]
 
 
-
 class Policies(msgspec.Struct, frozen=True):
     """What the caller wants where a history leaves a choice; checked when it is made."""
 
@@ -47,7 +46,7 @@ class Policies(msgspec.Struct, frozen=True):
                 raise PolicyError(argument, getattr(self, argument), values)
 
 
-def check(messages: Any, format: str | None = None, *, request: Mapping[str, Any] | None = None) -> list[Finding]:  # noqa: A002
+def check(messages: Any, format: str | None = None, *, request: Mapping[str, Any] | None = None) -> list[Finding]:
     """Find what the provider would refuse, or what would be lost on the way to it.
 
     Args:
@@ -68,9 +67,9 @@ def check(messages: Any, format: str | None = None, *, request: Mapping[str, Any
     return [done.finding for done in repair(messages, format, request=request).repairs]
 
 
-def repair(  # noqa: PLR0913
+def repair(
     messages: Any,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     *,
     request: Mapping[str, Any] | None = None,
     on_interrupted: Hook | None = None,
@@ -112,6 +111,7 @@ def run(
     adapter: Adapter,
     request: dict[str, Any],
     policies: Policies,
+    *,
     rules: Collection[str] | None = None,
     suspects: set[int] | None = None,
 ) -> Repaired:
@@ -128,7 +128,7 @@ def run(
     if not suspects:
         return Repaired(messages=messages, repairs=[], changed=False, request=request)
     stretches, entries = _broken(wire, suspects, adapter, adapter.limits(request).id_scope)
-    bench = _bench(wire, adapter, request, stretches, policies, rules)
+    bench = _bench(wire, adapter, request, stretches, policies=policies, rules=rules)
     mended = mend(entries, bench)
     if not bench.repairs:
         return Repaired(messages=messages, repairs=[], changed=False, request=request)
@@ -252,22 +252,28 @@ def _decode(messages: list[Any], rounds: list[tuple[int, int]], adapter: Adapter
 def _rounds(messages: list[Any], indexes: set[int], adapter: Adapter) -> list[tuple[int, int]]:
     """Whole rounds around these messages, as (start, stop): from what began them to the user's next message.
 
-    That message is part of them, since results that are put behind a call may join it. The head of a history, up to its first
-    message that is not the developer's, is one piece with what follows.
+    That message is part of them, since results that are put behind a call may join it. The head of a history, up to its
+    first message that is not the developer's, is one piece with what follows; and so is the first round with the next,
+    which is the first if nothing of it is left.
     """
     count = len(messages)
     head = next((i for i, m in enumerate(messages) if m.get("role") not in ("system", "developer")), count)
     rounds: list[tuple[int, int]] = []
+
+    def stop_of(last: int) -> int:
+        stop = last + 1
+        while stop < count and (adapter.continues(messages[stop], messages[stop - 1]) or stop <= head):
+            stop += 1
+        return stop + 1 if stop < count and messages[stop].get("role") == "user" else stop
+
     for index in sorted(indexes):
         if rounds and index < rounds[-1][1] - 1:
             continue
-        start, stop = index, index + 1
+        start, stop = index, stop_of(index)
         while start > 0 and (adapter.continues(messages[start], messages[start - 1]) or start <= head):
             start -= 1
-        while stop < count and (adapter.continues(messages[stop], messages[stop - 1]) or stop <= head):
-            stop += 1
-        if stop < count and messages[stop].get("role") == "user":
-            stop += 1
+        if start == 0 and stop < count:
+            stop = stop_of(stop)
         if rounds and start < rounds[-1][1]:
             rounds[-1] = (rounds[-1][0], max(stop, rounds[-1][1]))
         else:
@@ -280,6 +286,7 @@ def _bench(
     adapter: Adapter,
     request: dict[str, Any],
     stretches: list[tuple[int, int]],
+    *,
     policies: Policies,
     rules: Collection[str] | None,
 ) -> Bench:

@@ -24,7 +24,7 @@ def close_unanswered_tool_calls(messages: Any, format: str | None = None) -> Any
         InputError, UnknownFormatError: as `suture.repair`.
     """
     rules = ("unanswered-call", "unanswered-approval", "unfinished-result")
-    return run(messages, adapter_of(messages, format), {}, Policies(), rules).messages
+    return run(messages, adapter_of(messages, format), {}, Policies(), rules=rules).messages
 
 
 def drop_leading_orphan_tools(messages: Any, format: str | None = None) -> Any:
@@ -46,14 +46,14 @@ def drop_leading_orphan_tools(messages: Any, format: str | None = None) -> Any:
     adapter = adapter_of(wire, format)
     calls = (entry.origin.at[0] for entry in adapter.decode(enumerate(wire)) if entry.calls)
     head = wire[: next(calls, len(wire))]  # type: ignore[misc]
-    kept = run(head, adapter, {}, Policies(orphans="drop"), ("orphan-result",)).messages
+    kept = run(head, adapter, {}, Policies(orphans="drop"), rules=("orphan-result",)).messages
     return messages if kept is head else [*kept, *wire[len(head) :]]
 
 
 def normalize_tool_input(value: Any) -> dict[str, Any]:
     """Whatever stands as a call's arguments, as an object.
 
-    An object stays as it is; null and blank text become `{}`; JSON text that holds an object, even encoded several times,
-    becomes that object; anything else is kept as `{"_raw": value}`. Never raises.
+    An object stays as it is; null and blank text become `{}`; JSON text that holds an object, even encoded several
+    times, becomes that object; anything else is kept as `{"_raw": value}`. Never raises.
     """
     return as_object(value)

@@ -352,6 +352,6 @@ def test_a_rule_that_may_not_act_leaves_the_record() -> None:
     """Where only other rules may act, a broken record is printed as it stood."""
     part = v4("result", result="4 C")
     messages = [USER, answer(part, tool("input-available")), LATER]
-    done = pipeline.run(messages, ai_sdk_ui, {}, pipeline.Policies(), {"unanswered-call"})
+    done = pipeline.run(messages, ai_sdk_ui, {}, pipeline.Policies(), rules={"unanswered-call"})
 
     assert [part, tool("output-error", errorText=CAUSES["unknown"])] == done.messages[1]["parts"][1:]

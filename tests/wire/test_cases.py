@@ -19,6 +19,7 @@ cases = pytest.mark.parametrize
 
 
 def named(cases: list[Case]) -> list[object]:
+    """Each case as a parameter, under its name."""
     return [pytest.param(case, id=f"{case.format}:{case.id}") for case in cases]
 
 

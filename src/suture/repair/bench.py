@@ -45,8 +45,8 @@ class Bench:
     ) -> None:
         """`codes` maps a rule's name to its code; `length` counts the wire messages of the whole history.
 
-        `at_start` and `at_end` say whether the broken stretches reach the start and the end of the history, `users_turn`
-        whether its last message was the user's or a tool's, so that the model is to speak next. `calls`
+        `at_start` and `at_end` say whether the broken stretches reach the start and the end of the history,
+        `users_turn` whether its last message was the user's or a tool's, so that the model is to speak next. `calls`
         gives every call of the whole history, as it was read.
         """
         self.limits = limits

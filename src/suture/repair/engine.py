@@ -1,4 +1,4 @@
-"""From entries as they were read to messages whose calls all have their outcome: pairing first, then rule after rule."""
+"""From entries as they were read to messages whose calls all have their outcome: pairing, then rule after rule."""
 
 from __future__ import annotations
 

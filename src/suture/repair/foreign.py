@@ -18,21 +18,28 @@ _TEXTS: Final = frozenset(
         "aborted",  # Codex
         "Interrupted by the user to make a correction",  # goose
         "[Tool execution was interrupted]",  # opencode
-        "Tool execution result was not recorded — likely interrupted by network failure, abort, or process exit. "
-        "Treat as failure and retry if needed.",  # Qwen Code
+        (
+            "Tool execution result was not recorded — likely interrupted by network failure, abort, or process exit. "
+            "Treat as failure and retry if needed."
+        ),  # Qwen Code
         "The tool execution result was lost due to context management truncation.",  # Gemini CLI
-        "Tool result is not available in the current context. "
-        "Do not assume the tool completed successfully.",  # Kimi Code
-        "Tool execution was interrupted before its result was recorded. "
-        "Do not assume the tool completed successfully.",  # Kimi Code, on resume
+        (
+            "Tool result is not available in the current context. Do not assume the tool completed successfully."
+        ),  # Kimi Code
+        (
+            "Tool execution was interrupted before its result was recorded. "
+            "Do not assume the tool completed successfully."
+        ),  # Kimi Code, on resume
         "No result provided",  # Pi
         "The tool call was interrupted before a result was produced.",  # pydantic-ai
         "Tool was interrupted.",  # Strands
         "Tool call interrupted before completion. The conversation was paused.",  # OpenHands
         "Tool execution was interrupted before completion.",  # Roo Code
         "Task was interrupted before this tool call could be completed.",  # Roo Code, on resume
-        "tool call was interrupted and did not produce a result, "
-        "you may retry this call if the result is still needed",  # crush
+        (
+            "tool call was interrupted and did not produce a result, "
+            "you may retry this call if the result is still needed"
+        ),  # crush
         "Tool call was not completed",  # assistant-ui
         '{"error":"Tool call was not completed"}',  # assistant-ui, as JSON
         "The operation was aborted.",  # fetch and the AI SDK

@@ -1,9 +1,9 @@
 """Which result answers which call: by occurrence and position, never by a transcript-wide set of ids.
 
-Ids repeat: some models count from `call_0` in every turn, some repeat an id inside one message, some give none. A result
-therefore goes to the nearest call before it that bears its id and is still open; inside one message the first such call
-comes first. Only then come weaker proofs: a second result for a settled call, a call that comes later, the id of the
-record instead of the call's, and, where one side has no id at all, the tool's name and the order.
+Ids repeat: some models count from `call_0` in every turn, some repeat an id inside one message, some give none. A
+result therefore goes to the nearest call before it that bears its id and is still open; inside one message the first
+such call comes first. Only then come weaker proofs: a second result for a settled call, a call that comes later, the id
+of the record instead of the call's, and, where one side has no id at all, the tool's name and the order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """JSON in and out, tolerant of what really occurs.
 
-msgspec is strict: it refuses lone surrogates, NaN and Infinity, which histories on disk do contain. Reading falls back to
-the standard library there; writing replaces what UTF-8 cannot hold.
+msgspec is strict: it refuses lone surrogates, NaN and Infinity, which histories on disk do contain. Reading falls back
+to the standard library there; writing replaces what UTF-8 cannot hold.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 
 __all__ = ["dumps", "is_plain", "loads", "plain"]
 
-_SURROGATES = {code: "\ufffd" for code in range(0xD800, 0xE000)}
+_SURROGATES = dict.fromkeys(range(55296, 57344), "�")
 
 
 def loads(text: str | bytes, *, finite: bool = False) -> Any:

@@ -1,7 +1,7 @@
 """What a message is made of.
 
-One idea carries the package: *a tool call and its outcome are one record*, the `ToolPart`. A result without a call cannot
-be written down here, and a call without a result is a state, not an accident.
+One idea carries the package: *a tool call and its outcome are one record*, the `ToolPart`. A result without a call
+cannot be written down here, and a call without a result is a state, not an accident.
 
 Parts are frozen. A part that was read from a provider's format remembers where it stood (`Origin`), so that printing it
 back gives that very object where nothing changed.
@@ -115,7 +115,7 @@ class ToolPart(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag="tool"):
     """The arguments as text, where the format keeps them so."""
     state: ToolState = "input-available"
     output: Any = None
-    """The outcome: a string, a JSON value, or a tuple of parts (text and files). The error's text for `output-error`."""
+    """The outcome: a string, a JSON value, or a tuple of parts (text and files); an error's text for `output-error`."""
     approval: dict[str, Any] | None = None
     kind: str = "function"
     """What sort of call the provider's format makes of it: `function`, `custom`, `computer`, `server` …"""

@@ -55,11 +55,13 @@ _LIMITS: Final = Limits(
 _MID_SYSTEM: Final = msgspec.structs.replace(_LIMITS, mid_system=True)
 
 _NO_RESULT = (
-    "`tool_use` ids were found without `tool_result` blocks immediately after: toolu_…. Each `tool_use` block must have a "
+    "`tool_use` ids were found without `tool_result` blocks immediately after: toolu_…. Each `tool_use` block must "
+    "have a "
     "corresponding `tool_result` block in the next message."
 )
 _NO_USE = (
-    "unexpected `tool_use_id` found in `tool_result` blocks: toolu_…. Each `tool_result` block must have a corresponding "
+    "unexpected `tool_use_id` found in `tool_result` blocks: toolu_…. Each `tool_result` block must have a "
+    "corresponding "
     "`tool_use` block in the previous message."
 )
 _NOT_UNIQUE = "messages.1.content.1: `tool_use` ids must be unique"
@@ -102,7 +104,9 @@ RULES: Final = {
     "malformed-call": Contract("ANT-25", "documented", source="anthropic SDK: mcp_tool_use needs server_name"),
     "malformed-block": Contract("ANT-08", "documented", source="anthropic SDK: content block types"),
     "unknown-role": Contract("ANT-30", "documented", source="anthropic SDK: roles are user and assistant"),
-    "blank-text": Contract("ANT-08", "seen", "messages: text content blocks must be non-empty", "stackblitz/bolt.new#7426"),
+    "blank-text": Contract(
+        "ANT-08", "seen", "messages: text content blocks must be non-empty", "stackblitz/bolt.new#7426"
+    ),
     "white-space": Contract("ANT-09", "seen", "text content blocks must contain non-whitespace text"),
     "empty-message": Contract(
         "ANT-10", "seen", "all messages must have non-empty content except for the optional final assistant message"
@@ -120,7 +124,8 @@ RULES: Final = {
     "reasoning-wanted": Contract(
         "ANT-16",
         "seen",
-        "Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` "
+        "Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final "
+        "`assistant` "
         "message must start with a thinking block",
         "anomalyco/opencode#3077",
     ),
@@ -138,7 +143,8 @@ RULES: Final = {
     "orphan-server-result": Contract(
         "ANT-23",
         "seen",
-        "unexpected `tool_use_id` found in `advisor_tool_result` blocks: srvtoolu_…. Each `advisor_tool_result` block must "
+        "unexpected `tool_use_id` found in `advisor_tool_result` blocks: srvtoolu_…. Each `advisor_tool_result` block "
+        "must "
         "have a corresponding `server_tool_use` block before it.",
         "anthropics/claude-code#64383",
     ),
@@ -242,7 +248,7 @@ def _use(block: dict[str, Any], kind: str, origin: Origin) -> ToolPart:
 
 
 def _result(block: dict[str, Any], origin: Origin, container: Origin, flaws: tuple[str, ...] = ()) -> Result:
-    content = block.get("content")
+    content = block.get("content", block.get("text"))
     output: Any = content
     if content is None and "content" in block:
         flaws = (*flaws, "content")
@@ -310,7 +316,9 @@ def encode(messages: Sequence[Message], limits: Limits, /) -> list[Any]:
 
 def _waits(part: Part) -> bool:
     """Whether a call's result goes to the next user message."""
-    return isinstance(part, ToolPart) and part.executor != "provider" and (part.settled or part.outcome_origin is not None)
+    return (
+        isinstance(part, ToolPart) and part.executor != "provider" and (part.settled or part.outcome_origin is not None)
+    )
 
 
 def _still_calling(waiting: list[ToolPart], message: Message) -> bool:
@@ -330,8 +338,8 @@ def _flush(
 ) -> tuple[list[Any], dict[str, Any] | None]:
     """Print results in the user messages that they came in; give back those for the head of the following one.
 
-    Results that stand where they belong keep their order and their message; the others join the last of them. Beside the
-    head comes the message that it stood in, where the following one is new.
+    Results that stand where they belong keep their order and their message; the others join the last of them. Beside
+    the head comes the message that it stood in, where the following one is new.
     """
     groups: list[tuple[Any, list[Any]]] = []
     moved: dict[int, Any] = {}

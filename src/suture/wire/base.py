@@ -12,7 +12,18 @@ import msgspec
 from suture.transcript import Contract, Entry, Limits, Message
 from suture.transcript.codec import loads
 
-__all__ = ["ABSENT", "DECISIVE", "Adapter", "Request", "is_cut", "not_objects", "patch", "patch_list", "read_arguments", "typed_scan"]
+__all__ = [
+    "ABSENT",
+    "DECISIVE",
+    "Adapter",
+    "Request",
+    "is_cut",
+    "not_objects",
+    "patch",
+    "patch_list",
+    "read_arguments",
+    "typed_scan",
+]
 
 ABSENT: Any = msgspec.UNSET
 """In `patch`: the key is not there."""
@@ -152,8 +163,8 @@ _SEAM: Final = "\n\t\n"
 def not_objects(texts: list[str]) -> bool:
     """Whether any of these texts is not exactly one JSON object; decided in one call for all of them.
 
-    Joined at a seam that none of them holds, with a closing brace before it and an opening one behind: no JSON value can
-    go on across that, so where there are as many objects as texts, each text is one.
+    Joined at a seam that none of them holds, with a closing brace before it and an opening one behind: no JSON value
+    can go on across that, so where there are as many objects as texts, each text is one.
     """
     if not texts:
         return False

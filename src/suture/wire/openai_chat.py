@@ -26,8 +26,8 @@ from suture.transcript import (
     ToolPart,
     output_text,
 )
-from suture.transcript.parts import MALFORMED
 from suture.transcript.codec import dumps
+from suture.transcript.parts import MALFORMED
 from suture.wire.base import ABSENT, Request, patch, patch_list, read_arguments
 from suture.wire.look.openai_chat import continues, fits, mentions, scan
 
@@ -99,7 +99,7 @@ RULES: Final = {
 _REASONING_KEYS: Final = ("reasoning_content", "reasoning", "reasoning_details")
 
 
-def limits(request: Request, /) -> Limits:  # noqa: ARG001
+def limits(request: Request, /) -> Limits:
     """The same under every request."""
     return _LIMITS
 
@@ -238,7 +238,7 @@ def _text(value: Any) -> str:
 # --- printing -------------------------------------------------------------------------------------------------------
 
 
-def encode(messages: Sequence[Message], limits: Limits, /) -> list[Any]:  # noqa: ARG001
+def encode(messages: Sequence[Message], limits: Limits, /) -> list[Any]:
     """Each message, and behind an assistant message the results of its calls."""
     printed: list[Any] = []
     for message in messages:

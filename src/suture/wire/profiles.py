@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -74,7 +75,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
 def _has_neighbours(messages: list[Any]) -> bool:
     roles = [message.get("role") for message in messages]
-    return any(a == b and a in ("user", "assistant") for a, b in zip(roles, roles[1:], strict=False))
+    return any(a == b and a in ("user", "assistant") for a, b in pairwise(roles))
 
 
 _R1: Final = "deepseek-reasoner"
@@ -92,7 +93,7 @@ _ARGUMENT_RULES: Final = ("truncated-arguments", "arguments-not-an-object", "dou
 
 
 def _thinking(request: Request) -> dict[str, Any]:
-    """Reasoning goes back with the calls while thinking is on; DeepSeek's R1 wants the opposite, and turns to be taken."""
+    """Reasoning goes back with the calls while thinking is on; DeepSeek's R1 wants the opposite, and turns."""
     first = request.get("model") == _R1 and request.get("thinking") is not True
     return {
         "reasoning_key": "" if first else "reasoning_content",

@@ -35,7 +35,8 @@ RULES = (
         code="SU301",
         name="truncated-arguments",
         summary="The arguments of a call are whole JSON.",
-        why="The answer was cut by a token limit or a stop while the arguments were streaming, or a model wrote bad JSON.",
+        why="The answer was cut by a token limit or a stop while the arguments were streaming, or a model wrote bad "
+        "JSON.",
         fix='They become an object that holds the text as it stood: `{"_raw": "…"}`. '
         "A call without result is answered as not run, since nothing could have run it.",
         example=_example('{"command": "ls'),
@@ -70,8 +71,8 @@ RULES = (
 def as_object(value: Any) -> dict[str, Any]:
     """Whatever stands as a call's arguments, as an object.
 
-    An object stays; null and blank text become `{}`; text that holds an object, even encoded several times, becomes that
-    object; everything else is kept under `_raw`.
+    An object stays; null and blank text become `{}`; text that holds an object, even encoded several times, becomes
+    that object; everything else is kept under `_raw`.
     """
     inner = value
     for _ in range(_DEEPEST):
@@ -110,7 +111,7 @@ _FREE = frozenset({"custom", "computer", "local_shell", "shell", "apply_patch", 
 
 def _mend(part: ToolPart, bench: Bench) -> ToolPart:
     value = as_object(part.input)
-    rule, what = _diagnose(part, bench.limits.arguments == "text")
+    rule, what = _diagnose(part, as_text=bench.limits.arguments == "text")
     where = part.origin.at if part.origin else ()
     message = f"the arguments of {part.call_id!r} are {what}"
     kept = "kept as they were, under `_raw`" if "_raw" in value and part.input != value else "made an object"
@@ -127,7 +128,7 @@ def _mend_any(part: ToolPart, bench: Bench) -> ToolPart:
     return _mend(part, bench)
 
 
-def _diagnose(part: ToolPart, as_text: bool) -> tuple[str, str]:
+def _diagnose(part: ToolPart, *, as_text: bool) -> tuple[str, str]:
     """The rule that the arguments break, and what they are."""
     value = part.input
     if isinstance(value, dict):

@@ -165,7 +165,10 @@ class _Namer:
         if limits.id_max and len(old) > limits.id_max:
             return "malformed-call-id", f"the id {old!r} has {len(old)} characters, at most {limits.id_max} are taken"
         if part.kind == "server" and not old.startswith(limits.server_id_prefix):
-            return "server-call-id", f"the id {old!r} of a provider's call does not begin with {limits.server_id_prefix!r}"
+            return (
+                "server-call-id",
+                f"the id {old!r} of a provider's call does not begin with {limits.server_id_prefix!r}",
+            )
         if self.fits is not None and not self.fits(old):
             return "malformed-call-id", f"the id {old!r} has characters that are not taken"
         if old in self.used:

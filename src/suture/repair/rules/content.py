@@ -10,7 +10,17 @@ import msgspec
 from suture.repair.bench import Bench
 from suture.repair.history import edit_parts, with_parts
 from suture.repair.rule import Example, Rule
-from suture.transcript import FilePart, Message, OpaquePart, Part, ReasoningPart, StepStart, TextPart, ToolPart, output_text
+from suture.transcript import (
+    FilePart,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    StepStart,
+    TextPart,
+    ToolPart,
+    output_text,
+)
 from suture.transcript.codec import dumps
 from suture.transcript.parts import MALFORMED
 
@@ -32,7 +42,11 @@ RULES = (
         fix="An assistant message that carries nothing is dropped; a user message that carries nothing says so.",
         example=Example(
             "openai_chat",
-            [{"role": "user", "content": "x"}, {"role": "assistant", "content": None}, {"role": "user", "content": "y"}],
+            [
+                {"role": "user", "content": "x"},
+                {"role": "assistant", "content": None},
+                {"role": "user", "content": "y"},
+            ],
         ),
     ),
     Rule(
@@ -69,7 +83,8 @@ RULES = (
         code="SU412",
         name="malformed-block",
         summary="Content is text, or blocks that have what their type needs.",
-        why="Content was assembled by hand: numbers, objects or bare strings where blocks belong, text blocks without text.",
+        why="Content was assembled by hand: numbers, objects or bare strings where blocks belong, text blocks without "
+        "text.",
         fix="What can be read becomes text; what carries nothing is dropped.",
         example=Example("openai_chat", [{"role": "user", "content": [{"type": "text", "text": "Hi"}, "there"]}]),
     ),
@@ -112,7 +127,8 @@ RULES = (
         name="result-content",
         summary="A result holds only what the format takes in one: text, in some formats also images.",
         why="Tools return screenshots, or an error comes with an image.",
-        fix="The text stays in the result; the images go to the user message right after the results, and the result says so.",
+        fix="The text stays in the result; the images go to the user message right after the results, and the result "
+        "says so.",
         example=Example(
             "openai_chat",
             [
@@ -120,7 +136,9 @@ RULES = (
                 {
                     "role": "assistant",
                     "content": None,
-                    "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "shot", "arguments": "{}"}}],
+                    "tool_calls": [
+                        {"id": "call_1", "type": "function", "function": {"name": "shot", "arguments": "{}"}}
+                    ],
                 },
                 _SHOT,
             ],
@@ -138,8 +156,8 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
             continue
         final = bench.at_end and number == len(messages) - 1 and not bench.users_turn
         moved: list[Part] = []
-        message = _results(_blank(_keys(message, bench), bench), moved, bench)
-        kept = _filled(message, final, bench)
+        mended = _results(_blank(_keys(message, bench), bench), moved, bench)
+        kept = _filled(mended, bench, final=final)
         if kept is not None:
             result.append(kept)
         if moved:
@@ -170,7 +188,8 @@ def _keys(message: Message, bench: Bench) -> Message:
         if bench.report("empty-tool-calls", where, "the list of calls is empty", "the key was removed"):
             message = msgspec.structs.replace(message, metadata={k: v for k, v in metadata.items() if k != "empty"})
     if message.origin is not None and "null" in metadata:
-        if bench.report("empty-message", message.origin.at, "the content is null or an empty list", "made what the format takes for none"):
+        where, what = message.origin.at, "the content is null or an empty list"
+        if bench.report("empty-message", where, what, "made what the format takes for none"):
             message = msgspec.structs.replace(message, metadata=None)
     if any(isinstance(part, OpaquePart) or (isinstance(part, ToolPart) and _is_rough(part)) for part in message.parts):
         return edit_parts([message], lambda part: _formed(part, bench))[0]
@@ -292,7 +311,7 @@ def _plain(part: ToolPart, bench: Bench) -> ToolPart:
     return msgspec.structs.replace(part, output=output_text(part.output))
 
 
-def _filled(message: Message, final: bool, bench: Bench) -> Message | None:
+def _filled(message: Message, bench: Bench, *, final: bool) -> Message | None:
     """The message, or what stands in for it where it carries nothing; None drops it."""
     if any(_carries(part, bench) for part in message.parts):
         return message
@@ -307,7 +326,11 @@ def _filled(message: Message, final: bool, bench: Bench) -> Message | None:
     drop = message.role != "user" or bench.limits.empty_user == "drop"
     action = "dropped" if drop else "given a text that says so"
     if not bench.report(
-        "empty-message", where, f"the {message.role} message carries nothing", action, lost=_rest(message) if drop else None
+        "empty-message",
+        where,
+        f"the {message.role} message carries nothing",
+        action,
+        lost=_rest(message) if drop else None,
     ):
         return message
     return None if drop else with_parts(message, (TextPart(EMPTY_TEXT),))
@@ -327,4 +350,3 @@ def _carries(part: Part, bench: Bench) -> bool:
     if isinstance(part, TextPart):
         return bool(part.text) or not bench.applies("blank-text")
     return not isinstance(part, StepStart | ReasoningPart)
-

@@ -19,9 +19,11 @@ RULES = (
         code="SU105",
         name="duplicate-result",
         summary="A tool call has one result.",
-        why="A tool that was thought lost answers after all, a repair wrote a substitute before the real result came, or "
+        why="A tool that was thought lost answers after all, a repair wrote a substitute before the real result came, "
+        "or "
         "a history was saved twice. Providers refuse a second result for one call.",
-        fix="One result stays. A real one wins over a synthetic one, in either order, also over a text that another program "
+        fix="One result stays. A real one wins over a synthetic one, in either order, also over a text that another "
+        "program "
         "wrote. Identical ones become one. Two different real ones both stay, as the texts of the one result.",
         example=Example(
             "anthropic",
@@ -50,7 +52,8 @@ RULES = (
         code="SU106",
         name="placeholder-result",
         summary="A result is what the tool answered, not a note that it is still running or was cut off.",
-        why="Some programs write a placeholder when a tool starts and replace it later; when they are killed in between, "
+        why="Some programs write a placeholder when a tool starts and replace it later; when they are killed in "
+        "between, "
         "the placeholder passes for the result. Others store an abort as a success.",
         fix="The call is settled as interrupted, and the placeholder's text is quoted in the outcome. "
         "An abort that was stored as a success is marked as an error, with its own text.",

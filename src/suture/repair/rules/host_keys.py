@@ -119,12 +119,18 @@ def _message(message: Message, bench: Bench) -> Message:
     if message.role != "assistant" or not any(isinstance(part, ToolPart) for part in message.parts):
         return message
     thought = any(isinstance(part, ReasoningPart) for part in message.parts)
-    if bench.limits.reasoning_wanted and not thought and bench.report(
-        "reasoning-missing", where, "an answer that calls tools has no reasoning", "an empty one was added"
+    if (
+        bench.limits.reasoning_wanted
+        and not thought
+        and bench.report(
+            "reasoning-missing", where, "an answer that calls tools has no reasoning", "an empty one was added"
+        )
     ):
         empty = ReasoningPart(payload="", key=bench.limits.reasoning_key)
         message = with_parts(message, (empty, *message.parts))
     silent = not any(isinstance(part, TextPart) and part.text for part in message.parts)
-    if silent and bench.report("missing-content", where, "there is no content beside the call", "a short text was added"):
+    if silent and bench.report(
+        "missing-content", where, "there is no content beside the call", "a short text was added"
+    ):
         message = with_parts(message, (TextPart(CALL_TEXT), *message.parts))
     return message

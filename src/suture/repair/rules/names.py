@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 import msgspec
 
 from suture.repair.bench import Bench
@@ -20,7 +21,8 @@ RULES = (
         name="malformed-tool-name",
         summary="A tool's name has the characters and the length that the format takes.",
         why="Tools of MCP servers and of other providers have dots, slashes, colons or long prefixes in their names.",
-        fix="Each name is mapped to one that is taken, never two to the same; `Repaired.request['tools']` has the tools "
+        fix="Each name is mapped to one that is taken, never two to the same; `Repaired.request['tools']` has the "
+        "tools "
         "renamed the same way where the request named them.",
         example=Example(
             "openai_chat",

@@ -99,13 +99,21 @@ def _misplaced(slot: Slot, answer: Answer, bench: Bench) -> bool:
     if answer.entry < slot.entry or (answer.entry == slot.entry and where < _at(slot)):
         message = f"the result of {call_id!r} stands before its call"
         return bench.report("result-before-call", where, message, "moved behind its call", call_id=call_id)
-    if bench.limits.results == "adjacent" and answer.turn != slot.turn:
+    if _apart(slot, answer, bench.limits.results):
         message = f"the result of {call_id!r} is separated from its call"
         return bench.report("misplaced-result", where, message, "moved to its call", call_id=call_id)
     if bench.limits.results == "next" and answer.entry != slot.entry + 1:
         message = f"the result of {call_id!r} is not the item right after its call"
         return bench.report("misplaced-result", where, message, "moved to its call", call_id=call_id)
     return False
+
+
+def _apart(slot: Slot, answer: Answer, results: str) -> bool:
+    """Whether something stands between a call and its answer that may not."""
+    if results == "adjacent":
+        return answer.turn != slot.turn
+    held_by_server = slot.part.origin is None
+    return answer.exchange != slot.exchange and not held_by_server
 
 
 def _at(slot: Slot) -> tuple[int | str, ...]:

@@ -25,7 +25,8 @@ RULES = (
         summary="Every result has its call.",
         why="The head of the history was trimmed or compacted between a call and its result, a line was lost, or a "
         "sub-agent's result ended up in another history.",
-        fix="The call is rebuilt right before the result, with its id, its name where that is known, and arguments marked "
+        fix="The call is rebuilt right before the result, with its id, its name where that is known, and arguments "
+        "marked "
         "as lost: so the tool's output stays a tool's output. `orphans='text'` quotes it as user text instead, "
         "`orphans='drop'` removes it; both say so in the report.",
         example=Example(
@@ -45,7 +46,8 @@ RULES = (
         name="orphan-server-result",
         summary="A result of the provider's own tool follows its call in the same answer.",
         why="One half of a pair that belongs together was lost, by a crash in mid-stream or by filtering blocks.",
-        fix="Where the result carries something, its call is rebuilt right before it, arguments marked as lost; an empty "
+        fix="Where the result carries something, its call is rebuilt right before it, arguments marked as lost; an "
+        "empty "
         "result is dropped.",
         example=Example(
             "anthropic",

@@ -22,7 +22,8 @@ RULES = (
         name="unfinished-server-call",
         summary="A call that the provider runs has its result in the same answer, unless the turn is still open.",
         why="The stream was cut while the provider's own tool was running.",
-        fix="A result cannot be forged, so the call becomes a text that says what was asked; at the end of the history it "
+        fix="A result cannot be forged, so the call becomes a text that says what was asked; at the end of the "
+        "history it "
         "stays, since the provider goes on with it.",
         example=Example(
             "anthropic",
@@ -80,7 +81,11 @@ def _closed(messages: list[Message], number: int, bench: Bench) -> str:
         after = messages[number].parts[-1]
         waits = others or (isinstance(after, ToolPart) and after.executor == "provider")
         return "" if waits else "unfinished-server-call"
-    mixed = rest and rest[0].role == "user" and any(isinstance(p, ToolPart) and p.executor != "provider" for p in messages[number].parts)
+    mixed = (
+        rest
+        and rest[0].role == "user"
+        and any(isinstance(p, ToolPart) and p.executor != "provider" for p in messages[number].parts)
+    )
     return "mixed-turn" if mixed and bench.applies("mixed-turn") else "unfinished-server-call"
 
 

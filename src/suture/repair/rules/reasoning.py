@@ -16,7 +16,7 @@ _THINKING = {"type": "thinking", "thinking": "plan", "signature": "c2ln"}
 _USE = {"type": "tool_use", "id": "toolu_1", "name": "ls", "input": {}}
 
 
-def _example(content: list[Any], answered: bool = True, **request: Any) -> Example:
+def _example(content: list[Any], *, answered: bool = True, **request: Any) -> Example:
     result = [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}]}]
     messages = [{"role": "user", "content": "list"}, {"role": "assistant", "content": content}]
     return Example("anthropic", [*messages, *(result if answered else [])], request)
@@ -52,7 +52,8 @@ RULES = (
         name="altered-reasoning",
         summary="The reasoning of an answer is neither doubled nor moved behind a call.",
         why="Two answers were merged into one message, or a block was saved twice.",
-        fix="A double goes. Where reasoning stands behind a call, all reasoning of that answer goes, and the request is asked "
+        fix="A double goes. Where reasoning stands behind a call, all reasoning of that answer goes, and the request "
+        "is asked "
         "to switch thinking off where the tool loop is still open.",
         example=_example([_THINKING, _THINKING, _USE]),
     ),
@@ -106,9 +107,16 @@ def _mend(message: Message, bench: Bench) -> Message:
 
     def mend(part: Part) -> Iterator[Part]:
         if isinstance(part, ReasoningPart) and (
-            (model and part.model and part.model != model and _drop(part, "foreign-reasoning", f"signed by {part.model}", bench))
+            (
+                model
+                and part.model
+                and part.model != model
+                and _drop(part, "foreign-reasoning", f"signed by {part.model}", bench)
+            )
             or (not part.payload and _drop(part, "unsigned-reasoning", "the reasoning has no signature", bench))
-            or (part.payload in seen and _drop(part, "altered-reasoning", "the same reasoning stands here twice", bench))
+            or (
+                part.payload in seen and _drop(part, "altered-reasoning", "the same reasoning stands here twice", bench)
+            )
         ):
             return
         if isinstance(part, ReasoningPart):
@@ -143,7 +151,9 @@ def _final(messages: list[Message], bench: Bench) -> list[Message]:
         return messages
     messages = list(messages)
     message = messages[last]
-    loop = last == len(messages) - 1 and any(isinstance(p, ToolPart) and p.executor != "provider" for p in message.parts)
+    loop = last == len(messages) - 1 and any(
+        isinstance(p, ToolPart) and p.executor != "provider" for p in message.parts
+    )
     had = message.origin is not None and any(p.origin and isinstance(p, ReasoningPart) for p in message.parts)
     if loop and bench.request.get("thinking") is True and not _leads(messages, last):
         why = "thinking is on, and the open tool loop does not start with reasoning"

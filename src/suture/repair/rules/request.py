@@ -34,6 +34,8 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
         return messages
     parts = [part for message in messages for part in message.parts if isinstance(part, ToolPart)]
     used = sorted({part.name for part in parts if part.executor != "provider"})
-    if used and bench.report("missing-tools", (), "the history has calls, the request no tools", "named in the request"):
+    if used and bench.report(
+        "missing-tools", (), "the history has calls, the request no tools", "named in the request"
+    ):
         bench.request["tools"] = used
     return messages

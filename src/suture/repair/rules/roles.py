@@ -100,7 +100,9 @@ def _fits(messages: list[Message], number: int, bench: Bench) -> bool:
         return _where(messages[0]) != (0,)
     before = messages[number - 1]
     after = messages[number + 1] if number + 1 < len(messages) else None
-    open_server = bool(before.parts) and isinstance(before.parts[-1], ToolPart) and before.parts[-1].executor == "provider"
+    open_server = (
+        bool(before.parts) and isinstance(before.parts[-1], ToolPart) and before.parts[-1].executor == "provider"
+    )
     led = before.role == "user" or open_server
     return led and (after is None or after.role == "assistant")
 
@@ -109,7 +111,9 @@ def _first(messages: list[Message], bench: Bench) -> list[Message]:
     first = messages[0]
     if not bench.at_start or first.role == "user":
         return messages
-    if not bench.report("first-role", (0,), f"the history begins with the {first.role}", "a user message was put in front"):
+    if not bench.report(
+        "first-role", (0,), f"the history begins with the {first.role}", "a user message was put in front"
+    ):
         return messages
     return [Message(role="user", parts=(TextPart(START_TEXT),)), *messages]
 
@@ -123,8 +127,15 @@ def _last(messages: list[Message], bench: Bench) -> list[Message]:
         return messages
     if bench.users_turn and prefill is not True and bench.applies("last-role"):
         return [*messages, Message(role="user", parts=(TextPart(LATE_TEXT),), place=bench.length - 1)]
-    if prefill is False and not open_server and bench.report(
-        "last-role", _where(last, bench.length - 1), "the history ends with the assistant", "a user turn was appended"
+    if (
+        prefill is False
+        and not open_server
+        and bench.report(
+            "last-role",
+            _where(last, bench.length - 1),
+            "the history ends with the assistant",
+            "a user turn was appended",
+        )
     ):
         return [*messages, Message(role="user", parts=(TextPart(CONTINUE_TEXT),), place=bench.length - 1)]
     end = last.parts[-1] if last.parts else None
@@ -133,7 +144,10 @@ def _last(messages: list[Message], bench: Bench) -> list[Message]:
         and end.text != end.text.rstrip()
         and bench.report("trailing-whitespace", _where(last), "the prefilled answer ends in white space", "removed")
     ):
-        return [*messages[:-1], with_parts(last, (*last.parts[:-1], msgspec.structs.replace(end, text=end.text.rstrip())))]
+        return [
+            *messages[:-1],
+            with_parts(last, (*last.parts[:-1], msgspec.structs.replace(end, text=end.text.rstrip()))),
+        ]
     return messages
 
 
@@ -148,7 +162,10 @@ def _merge(messages: list[Message], bench: Bench) -> list[Message]:
             or message.role == "system"
             or any(isinstance(part, ToolPart) for part in before.parts)
             or not bench.report(
-                "consecutive-roles", _where(message), f"two {message.role} messages in a row", "joined with the one before"
+                "consecutive-roles",
+                _where(message),
+                f"two {message.role} messages in a row",
+                "joined with the one before",
             )
         ):
             result.append(message)

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from suture.repair.bench import Bench
-from suture.repair.rule import Example, Rule
 from suture.repair.history import with_parts
+from suture.repair.rule import Example, Rule
 from suture.transcript import Message, Part, TextPart, ToolPart
 from suture.transcript.codec import dumps, is_plain, plain
 
@@ -19,7 +19,8 @@ RULES = (
         code="SU416",
         name="lone-surrogate",
         summary="Text holds whole characters.",
-        why="A text was cut in the middle of an emoji, by a limit that counts UTF-16 units; JSON can write the half that is "
+        why="A text was cut in the middle of an emoji, by a limit that counts UTF-16 units; JSON can write the half "
+        "that is "
         "left, but no encoder can make UTF-8 of it, and providers refuse the request body as a whole.",
         fix="Each half becomes U+FFFD, the replacement character.",
         example=Example("anthropic", [{"role": "user", "content": "cut off: \ud83d"}]),
@@ -97,6 +98,9 @@ def _plain(value: Any) -> Any:
         return value if same else type(value)(items)
     if isinstance(value, dict):
         fields = {_plain(key): _plain(item) for key, item in value.items()}
-        same = all(new is old for new, old in zip(fields.values(), value.values(), strict=False)) and fields.keys() == value.keys()
+        same = (
+            all(new is old for new, old in zip(fields.values(), value.values(), strict=False))
+            and fields.keys() == value.keys()
+        )
         return value if same else fields
     return value

@@ -35,7 +35,8 @@ RULES = (
         summary="Every tool call has a result.",
         why="The agent was stopped, timed out, crashed or was killed between the model's call and the result. "
         "From then on the provider refuses the history, for ever.",
-        fix="The call gets a synthetic result that says what is known and no more, marked as an error where the format can. "
+        fix="The call gets a synthetic result that says what is known and no more, marked as an error where the "
+        "format can. "
         "The hook `on_interrupted` may shape it. `open_calls='keep'` leaves the calls alone that end the history.",
         example=Example(
             "anthropic",
@@ -74,7 +75,7 @@ RULES = (
 
 
 def default_outcome(part: ToolPart) -> str:
-    """The text of an interrupted call that nobody shaped: its cause, and the last preliminary output if there was one."""
+    """The text of an interrupted call that nobody shaped: its cause, and its last preliminary output if any."""
     text = CAUSES[part.cause or "unknown"]
     last = output_text(part.output).strip() if part.preliminary else ""
     return f"{text} Its last preliminary output was: {last}" if last else text

@@ -15,12 +15,13 @@ from suture.wire.base import DECISIVE, Request, is_cut
 __all__ = ["continues", "fits", "mentions", "scan"]
 
 _REASONING: Final = ("thinking", "redacted_thinking")
+_SPEAKERS: Final = frozenset({"user", "assistant"})
 _SHORT: Final = max(map(len, PLACEHOLDERS))
 """A result this short may be a placeholder and is looked up."""
 _ODD: Final = re.compile(r"[^a-zA-Z0-9_\-\n]")
 
 
-def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, PLR0912 (one loop, no calls: this is the hot path)
+def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, PLR0912 (one loop: the hot path)
     """The messages that may break a rule: one walk over all blocks.
 
     It knows the common forms of a healthy history; all else is suspect, and read in full: blocks with keys that are not
@@ -37,7 +38,7 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
         try:
             role, content = message["role"], message["content"]
             if type(content) is str:
-                if asked or not content or _is_odd(content) or (role != "user" and role != "assistant"):
+                if asked or not content or _is_odd(content) or role not in _SPEAKERS:
                     suspects.update((index - 1, index))
                 asked = []
             elif role == "assistant":
@@ -61,20 +62,30 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, P
                 named += asked
             elif role != "user" or not content or not _answers(asked, content):
                 suspects.update((index - 1, index))
+                named += _made(message)
                 asked = []
             else:
                 asked = []
         except (KeyError, TypeError, AttributeError):
             suspects.update((index - 1, index))
+            named += _made(message)
             asked = []
     if asked:
         suspects.add(index)
     suspects.discard(-1)
     if not _writable(inputs):
-        suspects.update(i for i, m in enumerate(messages) if not _writable([b.get("input") for b in _content_blocks(m)]))
+        suspects.update(
+            i for i, m in enumerate(messages) if not _writable([b.get("input") for b in _content_blocks(m)])
+        )
     _look_over(named, tool_names, messages, suspects)
     _look_at_ends(messages, request, suspects)
     return suspects
+
+
+def _made(message: Any) -> list[str]:
+    """The ids of the calls in a message that is not well-formed."""
+    uses = (block for block in _content_blocks(message) if block.get("type") == "tool_use")
+    return [use["id"] for use in uses if isinstance(use.get("id"), str)]
 
 
 def _is_first(block: dict[str, Any], content: list[Any]) -> bool:
@@ -130,7 +141,9 @@ def _answers(asked: list[str], content: list[Any]) -> bool:
 def _is_rich(output: Any) -> bool:
     """Whether a result is a list of text that is not empty, and images."""
     return isinstance(output, list) and all(
-        (block["type"] == "text" and block["text"] and len(block) == 2 and not is_cut(block["text"])) or block["type"] == "image" for block in output
+        (block["type"] == "text" and block["text"] and len(block) == 2 and not is_cut(block["text"]))
+        or block["type"] == "image"
+        for block in output
     )
 
 
@@ -153,7 +166,12 @@ def _fit(words: Collection[str]) -> bool:
     """Whether these ids or names are words that the format takes."""
     if not words:
         return True
-    return set(map(type, words)) == {str} and "" not in words and not _ODD.search("\n".join(words)) and len(max(words, key=len)) <= 200
+    return (
+        set(map(type, words)) == {str}
+        and "" not in words
+        and not _ODD.search("\n".join(words))
+        and len(max(words, key=len)) <= 200
+    )
 
 
 def _lacks(message: Any) -> bool:
@@ -202,7 +220,6 @@ def _role(message: Any) -> Any:
     return message.get("role") if isinstance(message, dict) else None
 
 
-
 def _content_blocks(message: Any) -> Iterator[dict[str, Any]]:
     content = message.get("content") if isinstance(message, dict) else None
     for block in content if isinstance(content, list) else ():
@@ -249,7 +266,9 @@ def _ids(message: Any) -> Iterator[str]:
 
 def _names(message: Any) -> Iterator[str]:
     """The names of the tools that it calls."""
-    return (b["name"] for b in _content_blocks(message) if b.get("type") == "tool_use" and isinstance(b.get("name"), str))
+    return (
+        b["name"] for b in _content_blocks(message) if b.get("type") == "tool_use" and isinstance(b.get("name"), str)
+    )
 
 
 _BLOCKS: Final = frozenset({"tool_use", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use"})

@@ -15,7 +15,7 @@ _SHORT: Final = max(map(len, PLACEHOLDERS))
 """A result this short may be a placeholder and is looked up."""
 
 
-def scan(messages: list[Any], request: Request, /) -> set[int]:
+def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: PLR0912 (one loop: the hot path)
     """The messages that may break a rule: one walk from call to call.
 
     It knows the common forms of a healthy history; all else is suspect, and read in full.
@@ -47,14 +47,14 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:
                             index += 1
                         else:
                             index += _is_result(output)
-                if index - begun != 1 or len(asked) != 1 or message.get("content") is not None:
-                    if index - begun != len(asked) or not _stands_beside_calls(message, asked):
-                        suspects.add(begun - 1)
+                usual = index - begun == 1 and len(asked) == 1 and message.get("content") is None
+                if not usual and (index - begun != len(asked) or not _stands_beside_calls(message, asked)):
+                    suspects.add(begun - 1)
             elif role in _SPEAKERS:
                 content = message["content"]
-                if type(content) is not str or not content or not content.isascii() or "function_call" in message:
-                    if not _is_spoken(message, content):
-                        suspects.add(index - 1)
+                usual = type(content) is str and content != "" and content.isascii() and "function_call" not in message
+                if not usual and not _is_spoken(message, content):
+                    suspects.add(index - 1)
             else:
                 suspects.add(index - 1)
         except (KeyError, TypeError):

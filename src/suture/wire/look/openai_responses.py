@@ -6,15 +6,15 @@ over its own types of items, do the rest.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final
 
 import msgspec
 
 from suture.transcript import PLACEHOLDERS
 from suture.wire.base import DECISIVE, Request, is_cut, not_objects, typed_scan
-from suture.wire.openai_responses_read import CALLS, NOT_PRODUCED, OUTPUTS, hosted
+from suture.wire.openai_responses_read import CALLS, NOT_PRODUCED, OUTPUTS, hosted, kind_of
 
 __all__ = ["continues", "fits", "mentions", "scan"]
 
@@ -40,8 +40,6 @@ class _Item(msgspec.Struct, gc=False):
     encrypted_content: str | None = None
 
 
-_UNKNOWN: Final = _Item(type="?")
-"""Stands for what does not fit, and is suspect already."""
 _PREFIXES: Final[dict[str | None, str]] = {
     "function_call": "fc_",
     "custom_tool_call": "ctc_",
@@ -60,20 +58,25 @@ _PLAIN: Final = frozenset({"function_call", "message", "function_call_output", "
 """The types of most items; all others are looked at one by one."""
 _LEADS_NOWHERE: Final = frozenset({*OUTPUTS, *NOT_PRODUCED, "", "?"})
 """What reasoning did not lead to; what does not fit may be a user's message."""
-_FAR_REACHING: Final = frozenset({"compaction_trigger", "item_reference"})
-"""Items that move to the end, or that may stand for others anywhere: what is wrong is then judged as a whole."""
+_FAR_REACHING: Final = frozenset(
+    {"compaction_trigger", "item_reference", "mcp_approval_request"}
+    | {"open_calls", "reasoning_model", "stored_reasoning_for"}
+)
+"""Items and settings that bear upon items anywhere: what is wrong is then judged as a whole."""
+_READERS: Final = frozenset({"model", "store"})
+"""Settings that tell which reasoning can be read, and so what comes of all that it led to."""
 _SHORT: Final = max(map(len, PLACEHOLDERS))
 """A result this short may be a placeholder and is read closely."""
 
 
 def scan(messages: list[Any], request: Request, /) -> set[int]:
-    """The items that may break a rule, and all that hangs together with them: over what C has found well-shaped.
+    """The items that may break a rule, over what C has found well-shaped.
 
     The items are told apart by their type once; what comes then looks at its own types only.
     """
     typed, suspects = typed_scan(messages, _Item)
     if suspects:
-        typed = [_UNKNOWN if item is None else item for item in typed]
+        typed = [item or _unfit(message) for item, message in zip(typed, messages, strict=True)]
     by_type: dict[str | None, list[int]] = {}
     for index, item in enumerate(typed):
         try:
@@ -85,13 +88,25 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:
     suspects.update(_wrong_messages(typed, by_type))
     suspects.update(_wrong_ids(typed, by_type))
     suspects.update(_wrong_calls(typed, by_type))
-    suspects.update(_wrong_reasoning(messages, typed, by_type.get("reasoning", ()), request))
+    thoughts = set(_wrong_reasoning(messages, typed, by_type.get("reasoning", ()), request, suspects))
+    suspects |= thoughts
     others = [index for kind, indexes in by_type.items() if kind not in _PLAIN for index in indexes]
     suspects.update(_others(messages, typed, sorted(others)))
     suspects.update(_by_request(messages, by_type, request))
-    if suspects and (request.get("open_calls") or not _FAR_REACHING.isdisjoint(by_type)):
-        return set(range(len(messages)))
-    return _tied(messages, suspects) if suspects else suspects
+    far = not (_FAR_REACHING.isdisjoint(by_type) and _FAR_REACHING.isdisjoint(request))
+    as_a_whole = far or (thoughts and not _READERS.isdisjoint(request))
+    return set(range(len(messages))) if suspects and as_a_whole else suspects
+
+
+def _unfit(message: Any) -> _Item:
+    """What does not fit, and is suspect already: only its ids are of interest, and which call it makes or answers."""
+    if not isinstance(message, dict):
+        return _Item(type="?")
+    kind, call_id, own = kind_of(message), message.get("call_id"), message.get("id")
+    paired = isinstance(call_id, str) and (kind in _ANSWERS or kind in _PAIRED)
+    return _Item(
+        type=kind if paired else "?", call_id=call_id if paired else None, id=own if isinstance(own, str) else None
+    )
 
 
 def _is_paired(typed: list[_Item], by_type: dict[str | None, list[int]], request: Request) -> bool:
@@ -100,6 +115,9 @@ def _is_paired(typed: list[_Item], by_type: dict[str | None, list[int]], request
         request.get(setting) for setting in ("open_calls", "previous_response_id", "conversation", "adjacent_outputs")
     ):
         return False
+    bounds = [index for kind in ("message", None) for index in by_type.get(kind, ()) if _speaks(typed[index])]
+    bounds += (index for kind in CALLS for index in by_type.get(kind, ()) if typed[index - 1].type in OUTPUTS)
+    bounds.sort()
     called = results = 0
     for call, answer in _ANSWERS.items():
         made, given = by_type.get(call, ()), by_type.get(answer, ())
@@ -109,40 +127,68 @@ def _is_paired(typed: list[_Item], by_type: dict[str | None, list[int]], request
         answers = {typed[index].call_id: index for index in given}
         if not len(made) == len(calls) == len(answers) or calls.keys() != answers.keys() or None in calls:
             return False
-        if any(answers[call_id] < index for call_id, index in calls.items()):
+        if not _is_in_place([(index, answers[call_id]) for call_id, index in calls.items()], bounds):
             return False
         called += len(made)
         results += 1 if made else 0
     return results < 2 or called == len({typed[i].call_id for kind in _ANSWERS for i in by_type.get(kind, ())})
 
 
+def _speaks(item: _Item) -> bool:
+    """Whether a message ends what the model was at: the results of its calls come before it."""
+    return item.role is not None and item.role != "assistant"
+
+
+def _is_in_place(pairs: list[tuple[int, int]], bounds: list[int]) -> bool:
+    """Whether each result comes behind its call, and before the next bound; both lists in order."""
+    nexts = iter([*bounds, sys.maxsize])
+    limit = next(nexts)
+    for call, answer in pairs:
+        while limit < call:
+            limit = next(nexts)
+        if not call < answer < limit:
+            return False
+    return True
+
+
 def _unpaired(typed: list[_Item], request: Request) -> Iterator[int]:
-    """Calls without a result, results without a call, and those that may not be what answers it."""
+    """Calls without a result, results without a call, and those that may not be what answers it.
+
+    Where results come so late that rounds overlap, all from the call to the result is one.
+    """
     known = request.get("open_calls")
     owed = {call for call in known if isinstance(call, str)} - {""} if isinstance(known, list) else set()
     chained = bool(request.get("previous_response_id") or request.get("conversation")) and not isinstance(known, list)
     ever = {item.call_id for item in typed if item.type in _ANSWERS} if chained else None
     adjacent = bool(request.get("adjacent_outputs"))
     waiting: dict[str, int] = {}
-    turn: set[str] = set()
+    turn: dict[str, int] = {}
+    spoken = begun = -1
     for index, item in enumerate(typed):
         kind = item.type
+        if kind in CALLS and typed[index - 1].type in OUTPUTS:
+            begun = index
         if kind in _ANSWERS:
             call_id = item.call_id
             if call_id is None or call_id in turn or call_id in waiting or call_id in owed:
                 yield index
-            else:
-                waiting[call_id] = index
-                turn.add(call_id)
+                yield turn.get(call_id or "", index)
+                yield waiting.get(call_id or "", index)
+            if call_id:
+                waiting[call_id] = turn[call_id] = index
         elif kind in _PAIRED:
             at = waiting.pop(item.call_id or "", -1)
             if at >= 0:
-                if _ANSWERS[typed[at].type or ""] != kind or (adjacent and at != index - 1):
+                if _ANSWERS[typed[at].type or ""] != kind or at < spoken or (adjacent and at != index - 1):
                     yield index
+                if at < begun:
+                        yield from range(at, index + 1)
             elif not _is_expected(item.call_id, owed, ever):
                 yield index
-        elif item.role == "user":
-            turn.clear()
+        elif _speaks(item):
+            spoken = index
+            if item.role == "user":
+                turn.clear()
     yield from waiting.values()
     if owed and typed:
         yield 0
@@ -262,16 +308,21 @@ def _wrong_calls(typed: list[_Item], by_type: dict[str | None, list[int]]) -> It
 
 
 def _wrong_reasoning(
-    messages: list[Any], typed: list[_Item], thoughts: Iterable[int], request: Request
+    messages: list[Any], typed: list[_Item], thoughts: Iterable[int], request: Request, suspects: set[int]
 ) -> Iterator[int]:
     """Reasoning that led to nothing or cannot be read, and what comes without its reasoning."""
     model, stored = request.get("model"), request.get("store") is not False
     last = len(typed) - 1
     for index in thoughts:
-        led = index < last and _is_led_to(typed[index + 1])
+        led = index < last and index + 1 not in suspects and _is_led_to(typed[index + 1])
         readable = stored or typed[index].encrypted_content
         if not (led and readable) or (model and ("model" in messages[index] or "provider_data" in messages[index])):
-            yield index
+            while True:
+                yield index
+                index += 1
+                if index > last or typed[index].type not in OUTPUTS:
+                    break
+            yield min(index, last)
     if request.get("reasoning_model") is True or isinstance(request.get("stored_reasoning_for"), dict):
         yield from _without_reasoning(typed, request)
 
@@ -357,70 +408,29 @@ def _by_request(messages: list[Any], by_type: dict[str | None, list[int]], reque
         yield from by_type.get("item_reference", ())
 
 
-# --- what hangs together --------------------------------------------------------------------------------------------
-
-
-def _tied(messages: list[Any], suspects: set[int]) -> set[int]:
-    """The suspects with their rounds, all rounds that ids tie to these, and all in between.
-
-    A result may stand rounds behind its call, and keeps its place: so a tie pulls in what it spans, and what is pulled
-    in brings ties of its own.
-    """
-    starts = [
-        index for index, message in enumerate(messages) if index == 0 or not continues(message, messages[index - 1])
-    ]
-    stops = [*starts[1:], len(messages)]
-    tied = [_names(messages[start:stop]) for start, stop in zip(starts, stops, strict=True)]
-    span: dict[str, list[int]] = {}
-    for number, its_ids in enumerate(tied):
-        for name in its_ids:
-            span.setdefault(name, [number, number])[1] = number
-    fresh = list(range(len(starts) + 1))
-    found: set[int] = set()
-    rounds = {bisect_right(starts, index) - 1 for index in suspects}
-    waiting = [(number, number) for number in rounds]
-    while waiting:
-        first, last = waiting.pop()
-        number = _next(fresh, first)
-        while number <= last:
-            fresh[number] = number + 1
-            found.update(range(starts[number], stops[number]))
-            waiting += [(span[name][0], span[name][1]) for name in tied[number]]
-            number = _next(fresh, number)
-    return found
-
-
-def _ids(message: dict[str, Any]) -> Iterator[str]:
-    """The ids of its call, of itself, and of the approval that it answers: what ties items together."""
-    for key in ("call_id", "id", "approval_request_id"):
-        value = message.get(key)
-        if isinstance(value, str):
-            yield value
-
-
-def _names(items: list[Any]) -> set[str]:
-    return {name for item in items if type(item) is dict for name in _ids(item)}
-
-
-def _next(fresh: list[int], number: int) -> int:
-    """The first round from this one on that is not pulled in yet: each entry leads there, ever more directly."""
-    while fresh[number] != number:
-        fresh[number] = fresh[fresh[number]]
-        number = fresh[number]
-    return number
-
-
 # --- looking up -----------------------------------------------------------------------------------------------------
 
 
 def continues(message: Any, before: Any, /) -> bool:
-    """Everything belongs to the round of the user's message before it."""
-    return isinstance(message, dict) and message.get("role") != "user"
+    """A round ends before the user's message, and before the first call behind results."""
+    if not isinstance(message, dict) or message.get("role") == "user":
+        return False
+    return not (_is_one_of(message, CALLS) and _is_one_of(before, OUTPUTS))
+
+
+def _is_one_of(message: Any, types: Mapping[str, str]) -> bool:
+    kind = message.get("type") if isinstance(message, dict) else None
+    return isinstance(kind, str) and kind in types
 
 
 def mentions(messages: list[Any], calls: set[str], /) -> set[int]:
-    """The items that name one of these calls."""
-    return {i for i, message in enumerate(messages) if type(message) is dict and not calls.isdisjoint(_ids(message))}
+    """The items that name one of these calls, or are the records that go by this name."""
+    return {index for index, message in enumerate(messages) if _names(message, "call_id", calls) or _names(message, "id", calls)}
+
+
+def _names(message: dict[str, Any], key: str, calls: set[str]) -> bool:
+    name = message.get(key)
+    return isinstance(name, str) and name in calls
 
 
 def fits(messages: list[Any], /) -> int:
