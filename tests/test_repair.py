@@ -23,8 +23,15 @@ RENDERED = [(name, wire) for name in FAULTS for wire in FORMATS if render(name, 
 SOUND = {"valid", "split_results"}
 """Not broken: the valid one, and results in two messages, which are read as one run."""
 
-CALL = {"id": "call_1", "type": "function", "function": {"name": "ask_user", "arguments": '{"question": "Which?"}'}}
-ASKED = [{"role": "user", "content": "deploy"}, {"role": "assistant", "content": None, "tool_calls": [CALL]}]
+CALL: dict[str, Any] = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "ask_user", "arguments": '{"question": "Which?"}'},
+}
+ASKED: list[dict[str, Any]] = [
+    {"role": "user", "content": "deploy"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+]
 INTERRUPTED = [*ASKED, {"role": "user", "content": "the second one"}]
 
 

@@ -62,7 +62,7 @@ class InputError(SutureError):
         """`path` says where (`messages[3].role`), `expected` what should be there, `got` what is."""
         self.path = path
         self.expected = expected
-        self.got = type(got).__name__ if not isinstance(got, str) else got
+        self.got: str = type(got).__name__ if not isinstance(got, str) else got
         super().__init__(f"{path}: expected {expected}, got {self.got}")
 
 

@@ -44,8 +44,8 @@ def drop_leading_orphan_tools(messages: Any, format: str | None = None) -> Any:
     """
     wire = plain(messages)
     adapter = adapter_of(wire, format)
-    calls = (entry.origin.at[0] for entry in adapter.decode(enumerate(wire)) if entry.calls)
-    head = wire[: next(calls, len(wire))]  # type: ignore[misc]
+    calls = (int(entry.origin.at[0]) for entry in adapter.decode(enumerate(wire)) if entry.calls)
+    head = wire[: next(calls, len(wire))]
     kept = run(head, adapter, {}, Policies(orphans="drop"), rules=("orphan-result",)).messages
     return messages if kept is head else [*kept, *wire[len(head) :]]
 

@@ -20,6 +20,7 @@ ALLOWED = frozenset(
         "bisect",
         "collections",
         "collections.abc",
+        "contextlib",
         "copy",
         "dataclasses",
         "enum",

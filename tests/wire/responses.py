@@ -85,7 +85,10 @@ HEALTHY: dict[str, Input] = {
         ],
         {},
     ),
-    "result far behind its call": ([USER, call("a"), call("b"), output("b"), said(), call("c"), output("c"), output("a")], {}),
+    "result far behind its call": (
+        [USER, call("a"), call("b"), output("b"), said(), call("c"), output("c"), output("a")],
+        {},
+    ),
     "calls and reasoning interleaved": ([USER, call("a"), thought(), call("b"), output("b"), output("a")], {}),
     "an id again in a later turn": ([USER, call("a"), output("a"), LATER, call("a"), output("a")], {}),
     "reasoning in its turn": ([USER, thought(), call("a", id="fc_1"), output("a"), said()], {"reasoning_model": True}),

@@ -30,8 +30,8 @@ class Checking:
         self.printer = printer
         self.as_json = as_json
         self.quiet = quiet
-        self.files = 0
-        self.skipped = 0
+        self.files: int = 0
+        self.skipped: int = 0
         self.found: list[tuple[str, Problem]] = []
         self.errors: list[tuple[str, str]] = []
 

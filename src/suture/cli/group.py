@@ -67,5 +67,6 @@ def cli() -> None:
             reconfigure(errors="backslashreplace")
 
 
-for command in (check, repair, rules):
-    cli.add_command(command)
+cli.add_command(check)
+cli.add_command(repair)
+cli.add_command(rules)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-__all__ = ["COLORS", "color_option", "format_option", "json_option", "request_option"]
+__all__ = ["COLORS", "Decorator", "color_option", "format_option", "json_option", "request_option"]
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 COLORS = ("auto", "always", "never")
 
@@ -25,7 +28,7 @@ def _parsed(_ctx: click.Context, _parameter: click.Parameter, text: str | None) 
     return settings
 
 
-format_option = click.option(
+format_option: Decorator = click.option(
     "--format",
     "-f",
     metavar="NAME",
@@ -34,7 +37,7 @@ format_option = click.option(
     "openrouter.",
 )
 
-request_option = click.option(
+request_option: Decorator = click.option(
     "--request",
     "-r",
     metavar="JSON",
@@ -44,9 +47,11 @@ request_option = click.option(
     'followed, which is {"next_role": "user"}.',
 )
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document; its keys are below.")
+json_option: Decorator = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document; its keys are below."
+)
 
-color_option = click.option(
+color_option: Decorator = click.option(
     "--color",
     type=click.Choice(COLORS),
     default="auto",

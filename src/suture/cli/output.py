@@ -35,9 +35,9 @@ class Printer:
         """`color` is `auto`, `always` or `never`; `err` sends everything to standard error."""
         self._err = err
         stream = sys.stderr if err else sys.stdout
-        self.terminal = stream.isatty()
+        self.terminal: bool = stream.isatty()
         plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-        self.color = color == "always" or (color == "auto" and self.terminal and not plain)
+        self.color: bool = color == "always" or (color == "auto" and self.terminal and not plain)
 
     def lines(self, lines: Iterable[str]) -> None:
         """Print lines that `paint` made, at once."""

@@ -57,7 +57,7 @@ class Repairing:
         self.write = write
         self.output = output
         self.done: list[dict[str, Any]] = []
-        self.skipped = 0
+        self.skipped: int = 0
         self.errors: list[tuple[str, str]] = []
         self.pending: list[str] = []
         """Files with something that was not written."""

@@ -49,11 +49,11 @@ class Forest:
         """The forest of an index; the cost grows with the number of lines."""
         self.index = index
         count = len(index)
-        self.first_child = array("i", [-1]) * count
-        self.next_child = array("i", [-1]) * count
+        self.first_child: array[int] = array("i", [-1]) * count
+        self.next_child: array[int] = array("i", [-1]) * count
         self._link_children()
         self.damages: list[Damage] = []
-        self.branches = self._branches()
+        self.branches: list[Branch] = self._branches()
 
     def _link_children(self) -> None:
         """Fills in who follows whom among the messages, whatever else stands between them."""

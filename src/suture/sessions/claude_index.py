@@ -123,17 +123,17 @@ class ClaudeIndex:
 
     def __init__(self) -> None:
         """An empty index."""
-        self.offsets = array("Q")
-        self.lengths = array("Q")
-        self.numbers = array("I")
-        self.flags = array("B")
-        self.chains = array("I")
-        self.parents = array("i")
+        self.offsets: array[int] = array("Q")
+        self.lengths: array[int] = array("Q")
+        self.numbers: array[int] = array("I")
+        self.flags: array[int] = array("B")
+        self.chains: array[int] = array("I")
+        self.parents: array[int] = array("i")
         """The row that this one continues, or -1."""
-        self.uuids = array("Q")
-        self.groups = array("Q")
+        self.uuids: array[int] = array("Q")
+        self.groups: array[int] = array("Q")
         """The API message that an assistant's line is a part of, or 0."""
-        self.tools = array("Q")
+        self.tools: array[int] = array("Q")
         """The first tool call, or the first result's call, or 0."""
         self.more_tools: dict[int, tuple[int, ...]] = {}
         """All of them, for the rare row with several."""

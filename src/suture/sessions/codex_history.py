@@ -85,7 +85,7 @@ class Turns:
 
     def __init__(self) -> None:
         """Before the first record."""
-        self.turns = [_Turn()]
+        self.turns: list[_Turn] = [_Turn()]
 
     @property
     def records(self) -> list[Record]:

@@ -188,12 +188,16 @@ def _is_sound(parts: list[Any]) -> bool:
 def _is_spoken(part: dict[str, Any]) -> bool:
     """Whether text or reasoning has its shape."""
     text = part["text"]
-    return type(text) is str and (text.isascii() or not is_cut(text)) and (
-        len(part) == 2
-        or (
-            part.get("state", "done") in ("done", "streaming")
-            and part.get("providerMetadata", "") is not None
-            and part.get("id", "") is not None
+    return (
+        type(text) is str
+        and (text.isascii() or not is_cut(text))
+        and (
+            len(part) == 2
+            or (
+                part.get("state", "done") in ("done", "streaming")
+                and part.get("providerMetadata", "") is not None
+                and part.get("id", "") is not None
+            )
         )
     )
 

@@ -189,7 +189,7 @@ def _entry(index: int, wire: dict[str, Any]) -> Entry:
         role, odd = "assistant" if calls else "user", {"unknown": role}
     if content is None:
         odd = {**(odd or {}), "absent": "content"}
-    return Entry(role, tuple(_content(content, index, origin)), origin, metadata=odd)
+    return Entry(role, tuple(_content(content, index, origin)), origin, metadata=odd)  # type: ignore[arg-type]
 
 
 def _content(content: Any, index: int, origin: Origin) -> Iterator[Part | Result]:
@@ -304,7 +304,7 @@ def encode(messages: Sequence[Message], limits: Limits, /) -> list[Any]:
             if waiting and not _still_calling(waiting, message):
                 _flush(waiting, None, limits, printed)
                 waiting = []
-            waiting += (p for p in message.parts if _waits(p))
+            waiting += (part for part in message.parts if isinstance(part, ToolPart) and _waits(part))
             printed.append(_print(message, [], None))
         else:
             head, base = _flush(waiting, message if message.role == "user" else None, limits, printed)
@@ -314,11 +314,9 @@ def encode(messages: Sequence[Message], limits: Limits, /) -> list[Any]:
     return printed
 
 
-def _waits(part: Part) -> bool:
+def _waits(part: ToolPart) -> bool:
     """Whether a call's result goes to the next user message."""
-    return (
-        isinstance(part, ToolPart) and part.executor != "provider" and (part.settled or part.outcome_origin is not None)
-    )
+    return part.executor != "provider" and (part.settled or part.outcome_origin is not None)
 
 
 def _still_calling(waiting: list[ToolPart], message: Message) -> bool:
@@ -327,7 +325,7 @@ def _still_calling(waiting: list[ToolPart], message: Message) -> bool:
     if not stood:
         return False
     if message.origin is not None:
-        return message.origin.at[0] < min(stood)  # type: ignore[operator,type-var]
+        return message.origin.at[0] < min(stood)  # type: ignore[operator]
     calls = [part for part in message.parts if isinstance(part, ToolPart)]
     own = [call.outcome_container.at[0] for call in calls if call.outcome_container and call.outcome_container.at]
     return own[:1] == stood[:1]

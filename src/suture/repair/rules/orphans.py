@@ -6,9 +6,10 @@ import re
 
 from suture.repair.bench import Bench
 from suture.repair.foreign import is_placeholder
+from suture.repair.history import with_parts
 from suture.repair.pairing import Answer, Pairing
 from suture.repair.rule import Example, Rule
-from suture.transcript import Entry, Message, OpaquePart, Part, Result, TextPart, ToolPart, output_text
+from suture.transcript import Entry, FilePart, Message, OpaquePart, Part, Result, TextPart, ToolPart, output_text
 
 __all__ = ["HEAD_TEXT", "LOST_ARGUMENTS", "RULES", "UNKNOWN_TOOL", "Rebuilt", "apply"]
 
@@ -85,6 +86,7 @@ def apply(entries: list[Entry], pairing: Pairing, bench: Bench) -> Rebuilt:
     """Find a place for each orphan, by the caller's policy."""
     rebuilt = Rebuilt()
     group: list[Part] = []
+    target: list[Message] = []
     previous = -1
     for answer in pairing.orphans:
         if answer.result.executor == "provider":
@@ -93,16 +95,16 @@ def apply(entries: list[Entry], pairing: Pairing, bench: Bench) -> Rebuilt:
         if not bench.applies("orphan-result"):
             rebuilt.inside[id(answer.result)] = _verbatim(answer.result)
             continue
-        part = _place(answer, pairing, bench)
-        if part is None:
+        parts = _place(answer, pairing, bench)
+        if not parts:
             continue
         joined = answer.entry == previous or (answer.entry == previous + 1 and entries[answer.entry].role == "tool")
         if not (joined and group):
             group = []
-            rebuilt.before.setdefault(answer.entry, []).append(_message(answer, part))
-            target = rebuilt.before[answer.entry]
-        group.append(part)
-        target[-1] = Message(role=target[-1].role, parts=tuple(group), origin=target[-1].origin)
+            target = rebuilt.before.setdefault(answer.entry, [])
+            target.append(Message(role="assistant" if isinstance(parts[0], ToolPart) else "user", parts=()))
+        group += parts
+        target[-1] = with_parts(target[-1], group)
         previous = answer.entry
     return rebuilt
 
@@ -112,26 +114,22 @@ def _verbatim(result: Result) -> OpaquePart:
     return OpaquePart("result", result.origin.wire, result.origin)
 
 
-def _message(answer: Answer, part: Part) -> Message:
-    role = "assistant" if isinstance(part, ToolPart) else "user"
-    return Message(role=role, parts=(part,))  # type: ignore[arg-type]
-
-
-def _place(answer: Answer, pairing: Pairing, bench: Bench) -> Part | None:
-    """The part that keeps this orphan, or None where it is dropped; reports it."""
+def _place(answer: Answer, pairing: Pairing, bench: Bench) -> tuple[Part, ...]:
+    """The parts that keep this orphan, none where it is dropped; reports it."""
     result = answer.result
     call_id, where = result.call_id, result.origin.at
     message = f"the result of {call_id!r} has no call"
     text = output_text(result.output)
     if bench.orphans == "drop":
         bench.report("orphan-result", where, message, "dropped, as asked", call_id=call_id, lost=text)
-        return None
+        return ()
     name = result.name or _name(call_id, pairing)
     if bench.orphans == "text":
         bench.report("orphan-result", where, message, "quoted as user text, as asked", call_id=call_id)
-        return TextPart(f"[result of {name} {call_id}] {text}")
+        files = [part for part in result.output if isinstance(part, FilePart)] if type(result.output) is tuple else []
+        return (TextPart(f"[result of {name} {call_id}] {text}"), *files)
     bench.report("orphan-result", where, message, "its call was rebuilt, arguments marked as lost", call_id=call_id)
-    return _rebuild(result, name)
+    return (_rebuild(result, name),)
 
 
 def _rebuild(result: Result, name: str) -> ToolPart:

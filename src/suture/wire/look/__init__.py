@@ -4,3 +4,5 @@ It knows the common forms of a healthy history and passes over them in one loop;
 full. It may suspect a healthy message, which costs time; it never misses a broken one, which a test holds against the
 full reading.
 """
+
+__all__: list[str] = []

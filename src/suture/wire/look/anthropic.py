@@ -21,7 +21,7 @@ _SHORT: Final = max(map(len, PLACEHOLDERS))
 _ODD: Final = re.compile(r"[^a-zA-Z0-9_\-\n]")
 
 
-def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: C901, PLR0912 (one loop: the hot path)
+def scan(messages: list[Any], request: Request, /) -> set[int]:
     """The messages that may break a rule: one walk over all blocks.
 
     It knows the common forms of a healthy history; all else is suspect, and read in full: blocks with keys that are not

@@ -15,7 +15,7 @@ _SHORT: Final = max(map(len, PLACEHOLDERS))
 """A result this short may be a placeholder and is looked up."""
 
 
-def scan(messages: list[Any], request: Request, /) -> set[int]:  # noqa: PLR0912 (one loop: the hot path)
+def scan(messages: list[Any], request: Request, /) -> set[int]:
     """The messages that may break a rule: one walk from call to call.
 
     It knows the common forms of a healthy history; all else is suspect, and read in full.

@@ -6,7 +6,6 @@ over its own types of items, do the rest.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final
 
@@ -118,6 +117,7 @@ def _is_paired(typed: list[_Item], by_type: dict[str | None, list[int]], request
     bounds = [index for kind in ("message", None) for index in by_type.get(kind, ()) if _speaks(typed[index])]
     bounds += (index for kind in CALLS for index in by_type.get(kind, ()) if typed[index - 1].type in OUTPUTS)
     bounds.sort()
+    bounds.append(len(typed))
     called = results = 0
     for call, answer in _ANSWERS.items():
         made, given = by_type.get(call, ()), by_type.get(answer, ())
@@ -140,8 +140,8 @@ def _speaks(item: _Item) -> bool:
 
 
 def _is_in_place(pairs: list[tuple[int, int]], bounds: list[int]) -> bool:
-    """Whether each result comes behind its call, and before the next bound; both lists in order."""
-    nexts = iter([*bounds, sys.maxsize])
+    """Whether each result comes behind its call and before the next bound; both in order, the last bound the end."""
+    nexts = iter(bounds)
     limit = next(nexts)
     for call, answer in pairs:
         while limit < call:
@@ -180,9 +180,9 @@ def _unpaired(typed: list[_Item], request: Request) -> Iterator[int]:
             at = waiting.pop(item.call_id or "", -1)
             if at >= 0:
                 if _ANSWERS[typed[at].type or ""] != kind or at < spoken or (adjacent and at != index - 1):
-                    yield index
+                    yield from (at, index)
                 if at < begun:
-                        yield from range(at, index + 1)
+                    yield from range(at, index + 1)
             elif not _is_expected(item.call_id, owed, ever):
                 yield index
         elif _speaks(item):
@@ -317,12 +317,8 @@ def _wrong_reasoning(
         led = index < last and index + 1 not in suspects and _is_led_to(typed[index + 1])
         readable = stored or typed[index].encrypted_content
         if not (led and readable) or (model and ("model" in messages[index] or "provider_data" in messages[index])):
-            while True:
-                yield index
-                index += 1
-                if index > last or typed[index].type not in OUTPUTS:
-                    break
-            yield min(index, last)
+            following = next((i for i in range(index + 1, last) if typed[i].type not in OUTPUTS), last)
+            yield from range(index, following + 1)
     if request.get("reasoning_model") is True or isinstance(request.get("stored_reasoning_for"), dict):
         yield from _without_reasoning(typed, request)
 
@@ -425,7 +421,7 @@ def _is_one_of(message: Any, types: Mapping[str, str]) -> bool:
 
 def mentions(messages: list[Any], calls: set[str], /) -> set[int]:
     """The items that name one of these calls, or are the records that go by this name."""
-    return {index for index, message in enumerate(messages) if _names(message, "call_id", calls) or _names(message, "id", calls)}
+    return {i for i, m in enumerate(messages) if _names(m, "call_id", calls) or _names(m, "id", calls)}
 
 
 def _names(message: dict[str, Any], key: str, calls: set[str]) -> bool:
