@@ -274,6 +274,15 @@ def test_circles_are_cut(path: Path) -> None:
     assert [("SU905", 2)] == codes(session)
 
 
+def test_bridging_a_missing_parent_makes_no_circle(path: Path) -> None:
+    """Where the line before continues from the very line whose parent is missing, that line begins the conversation."""
+    made = Transcript().user("u", "go", None).user("b", "two", "a").user("a", "one", "gone").user("c", "three", "b")
+    session, threads = read(made, path)
+
+    assert ["user: one", "user: two", "user: three"] == summary(threads["main"])
+    assert [] == codes(session)
+
+
 def test_lines_out_of_order_are_linked(path: Path) -> None:
     """A line may stand before the one that it continues."""
     made = Transcript().user("u", "go", None).user("b", "two", "a").user("a", "one", "u").user("c", "three", "b")

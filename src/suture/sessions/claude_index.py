@@ -273,6 +273,8 @@ class _Building:
     def relink(self, row: int, before: int, what: str, *, missing: bool) -> None:
         """Links to the conversation line before, in the place of a parent that cannot be used."""
         index = self.index
+        if before >= 0 and self.reaches(before, row):
+            before = -1  # the line before it continues from it
         index.parents[row] = before
         if before < 0 or not missing:
             return
