@@ -50,7 +50,7 @@ def run(*arguments: str | Path) -> Result:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_check_and_repair_end_well_and_agree(seed: int, tmp_path: Path) -> None:
-    """A repair changes a file exactly where a check finds something; what it writes is clean, or it says what is not."""
+    """A repair has something to do where a check finds something; what it writes is clean, or it says what is not."""
     path = tmp_path / "session.jsonl"
     path.write_bytes(damaged(random.Random(seed)))
     found, planned = run("check", path), run("repair", path)
