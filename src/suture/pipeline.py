@@ -7,6 +7,7 @@ damage are rebuilt; everything else is passed on, object by object.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, get_args
 
@@ -224,25 +225,26 @@ def _broken(
 
 
 def _stray(entries: list[Entry], rounds: list[tuple[int, int]]) -> set[str]:
-    """The calls that results name which neither their own round makes nor an earlier one left open."""
+    """The calls that results name which neither their own round has made nor an earlier one left open."""
     stray: set[str] = set()
-    left_open: set[str] = set()
+    left_open: Counter[str] = Counter()
     called: set[str] = set()
-    named: set[str] = set()
     bounds = iter(rounds)
     stop = -1
     for entry in entries:
         if entry.origin.at[0] >= stop:  # type: ignore[operator]
-            stray |= named - called - left_open
-            left_open |= called - named
-            called, named = set(), set()
+            called = set()
             stop = next(bounds)[1]
         for item in entry.items:
             if isinstance(item, ToolPart):
                 called.add(item.call_id)
+                left_open[item.call_id] += 1
             elif isinstance(item, Result):
-                named.add(item.call_id)
-    return stray | (named - called - left_open)
+                if left_open[item.call_id]:
+                    left_open[item.call_id] -= 1
+                elif item.call_id not in called:
+                    stray.add(item.call_id)
+    return stray
 
 
 def _decode(messages: list[Any], rounds: list[tuple[int, int]], adapter: Adapter) -> list[Entry]:
@@ -264,7 +266,7 @@ def _rounds(messages: list[Any], indexes: set[int], adapter: Adapter) -> list[tu
         stop = last + 1
         while stop < count and (adapter.continues(messages[stop], messages[stop - 1]) or stop <= head):
             stop += 1
-        return stop + 1 if stop < count and messages[stop].get("role") == "user" else stop
+        return stop + 1 if stop < count and _is_users(messages[stop]) else stop
 
     for index in sorted(indexes):
         if rounds and index < rounds[-1][1] - 1:
@@ -279,6 +281,11 @@ def _rounds(messages: list[Any], indexes: set[int], adapter: Adapter) -> list[tu
         else:
             rounds.append((start, stop))
     return rounds
+
+
+def _is_users(message: dict[str, Any]) -> bool:
+    """Whether the user speaks in it; where messages have types, a call may say the same of itself."""
+    return message.get("role") == "user" and message.get("type", "message") == "message"
 
 
 def _bench(
@@ -304,6 +311,7 @@ def _bench(
         at_start=stretches[0][0] == 0,
         at_end=stretches[-1][1] == len(messages),
         users_turn=messages[-1].get("role") in ("user", "tool"),
+        users_between=lambda start, stop: any(message.get("role") == "user" for message in messages[start:stop]),
         calls=lambda: [call for entry in adapter.decode(enumerate(messages)) for call in entry.calls],
     )
 

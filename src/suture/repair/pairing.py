@@ -8,6 +8,8 @@ of the record instead of the call's, and, where one side has no id at all, the t
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from suture.transcript import Entry, Limits, Result, ToolPart
 
 __all__ = ["Answer", "Pairing", "Slot", "pair"]
@@ -53,31 +55,34 @@ class Pairing:
         self.orphans: list[Answer] = []
         self.by_id: dict[str, list[Slot]] = {}
         self.by_provider_id: dict[str, list[Slot]] = {}
+        self._open: dict[str, list[Slot]] = {}
         self._early: list[Answer] = []
 
     def call(self, part: ToolPart, entry: int, turn: int, exchange: int) -> None:
         """Take up a call."""
         slot = Slot(part, entry, turn, exchange)
         self.slots.append(slot)
-        known = self.by_id if part.executor != "provider" else self.by_provider_id
-        known.setdefault(part.call_id, []).append(slot)
+        if part.executor == "provider":
+            self.by_provider_id.setdefault(part.call_id, []).append(slot)
+        else:
+            self.by_id.setdefault(part.call_id, []).append(slot)
+            self._open.setdefault(part.call_id, []).append(slot)
 
     def result(self, answer: Answer) -> None:
         """Take up a result: to the nearest open call with its id, else to the nearest one."""
         if answer.result.executor == "provider":
             self._provider_result(answer)
             return
-        slots = self.by_id.get(answer.result.call_id)
-        if slots is None:
+        still_open = self._open.get(answer.result.call_id)
+        if still_open:
+            first = len(still_open) - 1
+            while first and still_open[first - 1].entry == still_open[-1].entry:
+                first -= 1
+            still_open.pop(first).answers.append(answer)
+        elif still_open is not None:
+            self.by_id[answer.result.call_id][-1].answers.append(answer)
+        else:
             self._early.append(answer)
-            return
-        chosen = slots[-1]
-        if chosen.answers or len(slots) > 1:
-            still_open = [slot for slot in slots if not slot.answers]
-            if still_open:
-                nearest = still_open[-1].entry
-                chosen = next(slot for slot in still_open if slot.entry == nearest)
-        chosen.answers.append(answer)
 
     def _provider_result(self, answer: Answer) -> None:
         """A provider answers its own calls inside the turn that made them, or not at all."""
@@ -103,16 +108,16 @@ class Pairing:
 
     def _unnamed(self, answer: Answer) -> Slot | None:
         """The open call of the nearest earlier turn that fits where the call or the result has no id."""
-        before = [
-            slot
-            for slot in self.slots
-            if slot.part.executor != "provider"
-            and slot.entry < answer.entry
-            and not (slot.answers or (slot.part.call_id and answer.result.call_id))
-        ]
-        if not before:
+        turn: list[Slot] = []
+        for slot in reversed(self.slots[: bisect_left(self.slots, answer.entry, key=lambda slot: slot.entry)]):
+            if turn and slot.turn != turn[0].turn:
+                break
+            nameless = not (slot.part.call_id and answer.result.call_id)
+            if slot.part.executor != "provider" and not slot.answers and nameless:
+                turn.append(slot)
+        if not turn:
             return None
-        turn = [slot for slot in before if slot.turn == before[-1].turn]
+        turn.reverse()
         known = {answer.result.call_id, answer.result.name} - {""}
         named = next((slot for slot in turn if slot.part.name in known), None)
         if named or answer.turn != turn[0].turn:

@@ -33,6 +33,10 @@ _UTF8_STEP: Final = 2**20
 _BOM: Final = codecs.BOM_UTF8
 
 
+_BLANK = " \t\r\n"
+"""What JSON takes for white space."""
+
+
 class RawLine(msgspec.Struct, frozen=True):
     """One line as it stands in the file."""
 
@@ -201,7 +205,7 @@ class _Salvage:
         pieces: list[Piece] = []
         at = 0
         while at < len(text):
-            if text[at].isspace():
+            if text[at] in _BLANK:
                 at += 1
                 continue
             found = _value_at(text, at)

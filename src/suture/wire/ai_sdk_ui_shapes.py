@@ -153,7 +153,7 @@ def _untyped(part: dict[str, Any]) -> Any:
     """A part that has lost its type: its text, or all of it as data, which the SDK takes and sends to nobody."""
     rest = {key: value for key, value in part.items() if key != "type"}
     if isinstance(rest.get("text"), str):
-        return {"type": "text", **rest}
+        return modern_part({"type": "text", **rest})
     return _set_aside(rest, "unknown") if rest else None
 
 

@@ -81,9 +81,14 @@ def patch(wire: Any, **fields: Any) -> Any:
     if wire is None:
         wire = {}
     held = wire.get
+    for key, new in fields.items():
+        old = held(key, ABSENT)
+        if old is not new and (type(old) is not str or old != new) and not _same(old, new):
+            break
+    else:
+        if wire:
+            return wire
     changed = {k: new for k, new in fields.items() if (old := held(k, ABSENT)) is not new and not _same(old, new)}
-    if not changed and wire:
-        return wire
     merged = {**wire, **changed}
     for key, value in changed.items():
         if value is ABSENT:

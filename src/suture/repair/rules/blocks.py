@@ -78,7 +78,8 @@ def _split(entry: Entry, bench: Bench) -> list[Entry]:
 
 def _role(item: Part | Result, entry: Entry) -> str:
     """The role that may say this."""
-    if isinstance(item, ToolPart | ReasoningPart):
+    kind = type(item)
+    if kind is ToolPart or kind is ReasoningPart:
         return "assistant"
     if isinstance(item, Result):
         return "assistant" if item.executor == "provider" else "user"

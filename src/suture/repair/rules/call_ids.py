@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from operator import is_
 from typing import Any
 
@@ -56,7 +55,7 @@ RULES = (
         name="reused-call-id",
         summary="A call's id is not that of an earlier call.",
         why="Models that count from `call_0` in every turn, and clients that restart a counter.",
-        fix="The later call and its own result get an id derived from the old one and its occurrence.",
+        fix="The later call and its own result get an id derived from the old one.",
         example=Example("anthropic", [*_turn("toolu_1", "date", "mon"), *_turn("toolu_1", "whoami", "root")]),
     ),
     Rule(
@@ -123,30 +122,32 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
 
 
 class _Namer:
-    """The ids in use, and how often each has been seen."""
+    """The ids in use, and how many were derived from each."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         limits = bench.limits
         self.fits = re.compile(limits.id_pattern).fullmatch if limits.id_pattern else None
         self.used: set[str] = set()
-        self.occurrences: Counter[str] = Counter()
+        self.place = -1
         self.taken: set[str] | None = None
+        self.derived: dict[str, int] = {}
 
     def enter(self, message: Message) -> None:
-        """Begin a message: where ids only have to be unique inside it, the earlier ones do not count."""
-        scope = self.bench.limits.id_scope
-        if scope == "message" or (scope == "turn" and message.role == "user"):
+        """Begin a message: where ids only have to be unique inside it, or since the user spoke, the earlier ones go."""
+        scope, before, self.place = self.bench.limits.id_scope, self.place, message.place
+        if scope == "message" or (scope == "turn" and (message.role == "user" or self._spoken(before, message.place))):
             self.used.clear()
-        if scope == "message":
-            self.occurrences.clear()
+
+    def _spoken(self, start: int, stop: int) -> bool:
+        """Whether the user speaks in what is not rebuilt between these places."""
+        return stop - start > 1 and self.bench.users_between(start + 1, stop)
 
     def name(self, part: ToolPart) -> ToolPart:
         """The call, renamed where it must be."""
         if part.kind == "legacy":
             return part
         old = part.call_id
-        self.occurrences[old] += 1
         rule, message = self._problem(part)
         if rule and part.origin is not None:
             where = part.origin.at
@@ -178,15 +179,14 @@ class _Namer:
         return "", ""
 
     def _mint(self, part: ToolPart) -> str:
-        """A new id: the same for the same id and occurrence, and nobody else's."""
+        """A new id: the same whenever the history is repaired, also when it has grown, and nobody else's."""
         old = part.call_id
         prefix = self.bench.limits.server_id_prefix if part.kind == "server" else "call_"
         if self.taken is None:
             self.taken = {call.call_id for call in self.bench.calls}
-        attempt = 0
         while True:
-            new = f"{prefix}{derive('call', old, self.occurrences[old], attempt)}"
+            number = self.derived[old] = self.derived.get(old, 0) + 1
+            new = f"{prefix}{derive('call', old, number)}"
             if new not in self.taken:
                 self.taken.add(new)
                 return new
-            attempt += 1

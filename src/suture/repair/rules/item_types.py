@@ -8,13 +8,24 @@ from typing import Any, Final
 import msgspec
 
 from suture.repair.bench import Bench
-from suture.repair.history import edit_parts, with_parts
+from suture.repair.history import edit_calls, with_parts
 from suture.repair.pairing import Answer, Pairing, Slot
 from suture.repair.rule import Example, Rule
 from suture.repair.rules.items import ELSEWHERE
 from suture.repair.rules.orphans import UNKNOWN_TOOL
 from suture.repair.rules.unanswered import default_outcome
-from suture.transcript import FilePart, Message, OpaquePart, Origin, Part, Result, TextPart, ToolPart, output_text
+from suture.transcript import (
+    FilePart,
+    Message,
+    OpaquePart,
+    Origin,
+    Part,
+    ReasoningPart,
+    Result,
+    TextPart,
+    ToolPart,
+    output_text,
+)
 from suture.transcript.codec import dumps
 
 __all__ = ["RULES", "apply", "fit"]
@@ -291,14 +302,12 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Make each part of a message one that its role may say, and each settled call one that can be written."""
     if not bench.applies("result-type"):
         return messages
-    messages = edit_parts(messages, lambda part: [_writable(part, bench)])
+    messages = edit_calls(messages, lambda part: _writable(part, bench))
     return [_spoken(message, bench) for message in messages]
 
 
-def _writable(part: Part, bench: Bench) -> Part:
+def _writable(part: ToolPart, bench: Bench) -> ToolPart:
     """A call that a rule settled or rebuilt, as what can honestly be written: no screenshot and no action is forged."""
-    if not isinstance(part, ToolPart):
-        return part
     if part.kind == "custom" and not isinstance(part.input, str):
         where = part.origin.at if part.origin else ()
         what = f"the input of {part.call_id!r} is not text"
@@ -315,8 +324,13 @@ def _writable(part: Part, bench: Bench) -> Part:
     return _as_function(part) if forged or (part.origin is None and part.kind in _NEEDS_ACTION) else part
 
 
+_SAID_BY_ALL: Final = frozenset({TextPart, ToolPart, ReasoningPart})
+
+
 def _spoken(message: Message, bench: Bench) -> Message:
     """A message whose parts are of the types that its role may say."""
+    if _SAID_BY_ALL.issuperset(map(type, message.parts)):
+        return message
     parts = tuple(new for part in message.parts for new in _part(part, message, bench))
     same = len(parts) == len(message.parts) and all(a is b for a, b in zip(parts, message.parts, strict=True))
     return message if same else with_parts(message, parts)

@@ -99,8 +99,8 @@ def _marked(messages: list[Message], bench: Bench) -> list[Message]:
         origin
         for message in messages
         for part in message.parts
-        for origin in _origins(part)
-        if isinstance(origin.wire, dict) and origin.wire.get(key) is not None
+        for origin in (part.origin, part.outcome_origin if type(part) is ToolPart else None)
+        if origin is not None and type(origin.wire) is dict and origin.wire.get(key) is not None
     ]
     if not marked:
         return messages

@@ -70,7 +70,7 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
 
 
 def _open_calls(message: Message) -> list[ToolPart]:
-    return [p for p in message.parts if isinstance(p, ToolPart) and p.executor == "provider" and not p.settled]
+    return [p for p in message.parts if type(p) is ToolPart and p.executor == "provider" and not p.settled]
 
 
 def _closed(messages: list[Message], number: int, bench: Bench) -> str:

@@ -100,7 +100,7 @@ def _drop(part: ReasoningPart, rule: str, why: str, bench: Bench) -> bool:
 
 def _mend(message: Message, bench: Bench) -> Message:
     """One answer without the reasoning that cannot be sent back."""
-    if message.role != "assistant" or not any(isinstance(p, ReasoningPart) for p in message.parts):
+    if message.role != "assistant" or ReasoningPart not in map(type, message.parts):
         return message
     model = bench.request.get("model")
     seen: list[Any] = []

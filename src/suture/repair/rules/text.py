@@ -36,7 +36,7 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
 
 
 def _whole(message: Message, bench: Bench) -> Message:
-    if not any(_is_doubtful(part) for part in message.parts):
+    if not any(map(_is_doubtful, message.parts)):
         return message
     parts = [_mend(part, bench) for part in message.parts]
     same = all(new is old for new, old in zip(parts, message.parts, strict=True))

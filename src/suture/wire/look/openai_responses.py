@@ -317,8 +317,8 @@ def _wrong_reasoning(
         led = index < last and index + 1 not in suspects and _is_led_to(typed[index + 1])
         readable = stored or typed[index].encrypted_content
         if not (led and readable) or (model and ("model" in messages[index] or "provider_data" in messages[index])):
-            following = next((i for i in range(index + 1, last) if typed[i].type not in OUTPUTS), last)
-            yield from range(index, following + 1)
+            stays = (i for i in range(index + 1, last) if i not in suspects and typed[i].type not in OUTPUTS)
+            yield from range(index, next(stays, last) + 1)
     if request.get("reasoning_model") is True or isinstance(request.get("stored_reasoning_for"), dict):
         yield from _without_reasoning(typed, request)
 
