@@ -168,6 +168,12 @@ def test_sdk_objects_are_taken() -> None:
 BAD_INPUT: dict[str, tuple[Any, str, type[suture.SutureError], str]] = {
     "a dict": ({"messages": []}, "anthropic", InputError, "messages: expected a list of messages (pass what is under"),
     "a string": ("hi", "anthropic", InputError, "messages: expected a list of messages, got hi"),
+    "another format": (
+        INTERRUPTED,
+        "anthropic",
+        InputError,
+        "messages[1]: expected a message of anthropic, got one of",
+    ),
     "a list of strings": (["hi"], "anthropic", InputError, "messages[0]: expected an object, got hi"),
     "a number inside": (
         [{"role": "user", "content": "x"}, 3],

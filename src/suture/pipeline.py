@@ -20,7 +20,7 @@ from suture.repair.report import Finding, Repaired
 from suture.repair.rules import CODES
 from suture.transcript import Entry, Message, Part, Result, ToolPart
 from suture.wire import ADAPTERS, PROFILES, resolve
-from suture.wire.base import Adapter
+from suture.wire.base import DECISIVE, Adapter
 
 __all__ = ["Policies", "adapter_of", "check", "detect", "plain", "repair", "run"]
 
@@ -62,7 +62,7 @@ def check(messages: Any, format: str | None = None, *, request: Mapping[str, Any
         The findings in the order of the messages; empty exactly where `repair` would change nothing.
 
     Raises:
-        InputError: if `messages` is not a list of JSON objects; says where.
+        InputError: if `messages` is not a list of JSON objects, or they are those of another format; says where.
         UnknownFormatError: if there is no such format, or none is recognised.
     """
     return [done.finding for done in repair(messages, format, request=request).repairs]
@@ -98,7 +98,7 @@ def repair(
         The messages, what was done, and the request settings to send with them.
 
     Raises:
-        InputError: if `messages` is not a list of JSON objects; says where.
+        InputError: if `messages` is not a list of JSON objects, or they are those of another format; says where.
         UnknownFormatError: if there is no such format, or none is recognised.
         PolicyError: if `open_calls` or `orphans` has another value.
     """
@@ -128,6 +128,7 @@ def run(
             suspects = adapter.scan(wire, request)
     if not suspects:
         return Repaired(messages=messages, repairs=[], changed=False, request=request)
+    _require_format(wire, suspects, adapter)
     stretches, entries = _broken(wire, suspects, adapter, adapter.limits(request).id_scope)
     bench = _bench(wire, adapter, request, stretches, policies=policies, rules=rules)
     mended = mend(entries, bench)
@@ -201,6 +202,20 @@ def adapter_of(messages: Any, name: str | None, request: Mapping[str, Any] | Non
     if adapter is None:
         raise UnknownFormatError(name, (*ADAPTERS, *PROFILES))
     return adapter
+
+
+def _require_format(messages: list[Any], suspects: set[int], adapter: Adapter) -> None:
+    """Refuse messages of another format: read as this one, their calls would be nothing, and lost.
+
+    Raises:
+        InputError: if suspects bear the signs of another format, and nothing here those of the adapter's.
+    """
+    own = getattr(adapter, "base", adapter)
+    suspected = [messages[index] for index in sorted(suspects)]
+    for name, other in ADAPTERS.items():
+        if other is not own and other.fits(suspected) >= DECISIVE and own.fits(messages) < DECISIVE:
+            where = next(index for index in sorted(suspects) if other.fits([messages[index]]) >= DECISIVE)
+            raise InputError(f"{adapter.ROOT}[{where}]", f"a message of {adapter.NAME}", f"one of {name}")
 
 
 def _broken(

@@ -15,6 +15,10 @@ _SHORT: Final = max(map(len, PLACEHOLDERS))
 """A result this short may be a placeholder and is looked up."""
 
 
+_OTHERS: Final = frozenset({"", "tool_use", "tool_result"})
+"""Blocks that are read closely: in another format they are calls and results."""
+
+
 def scan(messages: list[Any], request: Request, /) -> set[int]:
     """The messages that may break a rule: one walk from call to call.
 
@@ -97,7 +101,7 @@ def _blocks_fit(content: Any) -> bool:
     return type(content) is list and all(
         type(block) is dict
         and type(block.get("type")) is str
-        and block["type"]
+        and block["type"] not in _OTHERS
         and (block["type"] != "text" or (type(block.get("text")) is str and not is_cut(block["text"])))
         for block in content
     )
@@ -157,7 +161,7 @@ def fits(messages: list[Any], /) -> int:
     """Calls in `tool_calls`, results as role `tool`, plain content."""
     score = 0
     for message in messages:
-        if "tool_calls" in message or message.get("role") in ("tool", "function", "developer"):
+        if "tool_calls" in message or message.get("role") in ("tool", "function"):
             score += DECISIVE
         elif "role" in message and "content" in message and "type" not in message:
             score += 1
