@@ -208,13 +208,12 @@ def _require_format(messages: list[Any], suspects: set[int], adapter: Adapter) -
     """Refuse messages of another format: read as this one, their calls would be nothing, and lost.
 
     Raises:
-        InputError: if suspects bear the signs of another format, and nothing here those of the adapter's.
+        InputError: if suspects make calls the way another format does, and no message is plainly one of the adapter's.
     """
     own = getattr(adapter, "base", adapter)
-    suspected = [messages[index] for index in sorted(suspects)]
     for name, other in ADAPTERS.items():
-        if other is not own and other.fits(suspected) >= DECISIVE and own.fits(messages) < DECISIVE:
-            where = next(index for index in sorted(suspects) if other.fits([messages[index]]) >= DECISIVE)
+        where = next((i for i in sorted(suspects) if other is not own and other.makes_call(messages[i])), None)
+        if where is not None and own.fits(messages) < DECISIVE:
             raise InputError(f"{adapter.ROOT}[{where}]", f"a message of {adapter.NAME}", f"one of {name}")
 
 

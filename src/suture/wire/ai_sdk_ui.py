@@ -47,6 +47,7 @@ __all__ = [
     "fits",
     "ids",
     "limits",
+    "makes_call",
     "mentions",
     "names",
     "scan",
@@ -482,6 +483,11 @@ def ids(message: Any, /) -> Iterator[str]:
 def names(message: Any, /) -> Iterator[str]:
     """The names of the tools that it calls."""
     return filter(None, map(_name, calls_in(message)))
+
+
+def makes_call(message: dict[str, Any], /) -> bool:
+    """Whether a message makes a call the way this format does."""
+    return bool(calls_in(message))
 
 
 def fits(messages: list[Any], /) -> int:

@@ -31,9 +31,9 @@ from suture.transcript import (
 from suture.transcript.codec import dumps
 from suture.transcript.parts import MALFORMED
 from suture.wire.base import ABSENT, Request, patch, patch_list
-from suture.wire.look.anthropic import continues, fits, mentions, scan
+from suture.wire.look.anthropic import continues, fits, makes_call, mentions, scan
 
-__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "limits", "mentions", "scan"]
+__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "limits", "makes_call", "mentions", "scan"]
 
 NAME: Final = "anthropic"
 ROOT: Final = "messages"

@@ -69,6 +69,9 @@ class Adapter(Protocol):
     def mentions(self, messages: list[Any], calls: set[str], /) -> set[int]:
         """The indexes of all messages that make one of these calls; none where a call holds its outcome."""
 
+    def makes_call(self, message: dict[str, Any], /) -> bool:
+        """Whether a message makes a call the way this format does."""
+
     def fits(self, messages: list[Any], /) -> int:
         """How much a list looks like this format; 0: not at all."""
 

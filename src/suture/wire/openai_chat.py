@@ -29,9 +29,9 @@ from suture.transcript import (
 from suture.transcript.codec import dumps
 from suture.transcript.parts import MALFORMED
 from suture.wire.base import ABSENT, Request, patch, patch_list, read_arguments
-from suture.wire.look.openai_chat import continues, fits, mentions, scan
+from suture.wire.look.openai_chat import continues, fits, makes_call, mentions, scan
 
-__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "limits", "mentions", "scan"]
+__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "limits", "makes_call", "mentions", "scan"]
 
 NAME: Final = "openai_chat"
 ROOT: Final = "messages"

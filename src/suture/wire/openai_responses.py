@@ -20,11 +20,11 @@ import msgspec
 
 from suture.transcript import Contract, Limits
 from suture.wire.base import Request
-from suture.wire.look.openai_responses import continues, fits, mentions, scan
+from suture.wire.look.openai_responses import continues, fits, makes_call, mentions, scan
 from suture.wire.openai_responses_print import encode
 from suture.wire.openai_responses_read import decode
 
-__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "limits", "mentions", "scan"]
+__all__ = ["NAME", "ROOT", "RULES", "continues", "decode", "encode", "fits", "limits", "makes_call", "mentions", "scan"]
 
 NAME: Final = "openai_responses"
 ROOT: Final = "input"

@@ -68,6 +68,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         """As the base says."""
         return self.base.mentions(messages, calls)
 
+    def makes_call(self, message: dict[str, Any], /) -> bool:
+        """As the base says."""
+        return self.base.makes_call(message)
+
     def fits(self, messages: list[Any], /) -> int:  # noqa: ARG002
         """A host cannot be told from its format."""
         return 0

@@ -12,7 +12,7 @@ import msgspec
 from suture.transcript import PLACEHOLDERS
 from suture.wire.base import DECISIVE, Request, is_cut
 
-__all__ = ["continues", "fits", "mentions", "scan"]
+__all__ = ["continues", "fits", "makes_call", "mentions", "scan"]
 
 _REASONING: Final = ("thinking", "redacted_thinking")
 _SPEAKERS: Final = frozenset({"user", "assistant"})
@@ -274,12 +274,17 @@ def _names(message: Any) -> Iterator[str]:
 _BLOCKS: Final = frozenset({"tool_use", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use"})
 
 
+def makes_call(message: dict[str, Any], /) -> bool:
+    """Whether a message makes a call the way this format does."""
+    return any(block.get("type") == "tool_use" for block in _content_blocks(message))
+
+
 def fits(messages: list[Any], /) -> int:
     """Calls and results as blocks of `content`, no role of their own."""
     score = 0
     for message in messages:
-        kinds = {block.get("type") for block in _content_blocks(message)}
-        if any(isinstance(kind, str) and (kind in _BLOCKS or kind.endswith("tool_result")) for kind in kinds):
+        kinds = {str(block.get("type")) for block in _content_blocks(message)}
+        if any(kind in _BLOCKS or kind.endswith("tool_result") for kind in kinds):
             score += DECISIVE
         elif "tool_calls" not in message and "type" not in message and _role(message) in ("user", "assistant"):
             score += isinstance(message.get("content"), list) and kinds <= {"text", "image", "document"}

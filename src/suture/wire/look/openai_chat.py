@@ -8,7 +8,7 @@ from typing import Any, Final
 from suture.transcript import PLACEHOLDERS
 from suture.wire.base import DECISIVE, Request, is_cut, not_objects
 
-__all__ = ["continues", "fits", "mentions", "scan"]
+__all__ = ["continues", "fits", "makes_call", "mentions", "scan"]
 
 _SPEAKERS: Final = frozenset({"user", "assistant", "system", "developer"})
 _SHORT: Final = max(map(len, PLACEHOLDERS))
@@ -155,6 +155,11 @@ def mentions(messages: list[Any], calls: set[str], /) -> set[int]:
         except (KeyError, TypeError):
             found.add(index)
     return found
+
+
+def makes_call(message: dict[str, Any], /) -> bool:
+    """Whether a message makes a call the way this format does."""
+    return isinstance(message.get("tool_calls"), list) and bool(message["tool_calls"])
 
 
 def fits(messages: list[Any], /) -> int:

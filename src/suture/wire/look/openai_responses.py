@@ -15,7 +15,7 @@ from suture.transcript import PLACEHOLDERS
 from suture.wire.base import DECISIVE, Request, is_cut, not_objects, typed_scan
 from suture.wire.openai_responses_read import CALLS, NOT_PRODUCED, OUTPUTS, hosted, kind_of
 
-__all__ = ["continues", "fits", "mentions", "scan"]
+__all__ = ["continues", "fits", "makes_call", "mentions", "scan"]
 
 _Id = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 
@@ -429,6 +429,11 @@ def _names(message: dict[str, Any], key: str, calls: set[str]) -> bool:
     return isinstance(name, str) and name in calls
 
 
+def makes_call(message: dict[str, Any], /) -> bool:
+    """Whether a message makes a call the way this format does."""
+    return _is_one_of(message, CALLS) and "call_id" in message
+
+
 def fits(messages: list[Any], /) -> int:
     """Items of types that no other format has, parts of input and output; a plain message fits as anywhere."""
     score = 0
@@ -437,7 +442,7 @@ def fits(messages: list[Any], /) -> int:
         if isinstance(kind, str) and (kind in CALLS or kind in OUTPUTS):
             score += DECISIVE
         elif isinstance(content, list):
-            own = any(isinstance(part, dict) and part.get("type") in _OWN_PARTS for part in content)
+            own = any(isinstance(part, dict) and str(part.get("type")) in _OWN_PARTS for part in content)
             score += DECISIVE if own else 0
         elif isinstance(kind, str) or ("role" in message and "content" in message):
             score += 1
