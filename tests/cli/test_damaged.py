@@ -48,6 +48,17 @@ def run(*arguments: str | Path) -> Result:
     return done
 
 
+@pytest.mark.parametrize("case", FILES, ids=lambda case: case.name)
+def test_a_check_of_a_case_agrees_with_its_repair(case: Path, tmp_path: Path) -> None:
+    """A check finds something exactly where a repair changes something, and nothing in what the repair has written."""
+    path = tmp_path / case.name
+    path.write_bytes(case.read_bytes())
+    assert run("check", path).exit_code == run("repair", path).exit_code
+
+    assert run("repair", "--write", path).exit_code == 0
+    assert run("check", path).exit_code == 0
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_check_and_repair_end_well_and_agree(seed: int, tmp_path: Path) -> None:
     """A repair has something to do where a check finds something; what it writes is clean, or it says what is not."""

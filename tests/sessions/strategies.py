@@ -11,19 +11,21 @@ from tests.sessions.claude_lines import Transcript
 __all__ = ["transcripts"]
 
 
+KINDS = ["user", "step", "step", "step", "says", "progress", "fork", "dangling", "orphan", "compact"]
+
+
 @st.composite
-def transcripts(draw: st.DrawFn, *, max_steps: int = 8) -> Transcript:
-    """A conversation as Claude Code records it, with whatever can go wrong in one."""
+def transcripts(draw: st.DrawFn, *, max_steps: int = 8, beside: bool = False) -> Transcript:
+    """A conversation as Claude Code records it, with whatever can go wrong in one.
+
+    With `beside`, results may stand in another branch than their calls.
+    """
     made = Transcript()
     made.user("u0", "go", None)
     names = ["u0"]
     last: list[dict[str, Any]] = []
     for count in range(1, draw(st.integers(1, max_steps))):
-        kind = draw(
-            st.sampled_from(
-                ["user", "step", "step", "step", "says", "progress", "fork", "dangling", "orphan", "compact"]
-            )
-        )
+        kind = draw(st.sampled_from([*KINDS, "beside"] if beside else KINDS))
         name, start = f"n{count}", len(made.rows)
         if kind == "user":
             made.user(name, draw(st.sampled_from(["more", "are you there?", [{"type": "text", "text": "block"}]])))
@@ -40,6 +42,8 @@ def transcripts(draw: st.DrawFn, *, max_steps: int = 8) -> Transcript:
         elif kind == "orphan":
             # A result of no call, of an earlier call of this branch or of another branch's.
             made.result(name, draw(st.sampled_from([f"lost{count}", *made.calls])))
+        elif kind == "beside":
+            made.result(name, draw(st.sampled_from([f"lost{count}", *made.calls])), draw(st.sampled_from(names)))
         else:
             _step(draw, made, count)
         names.append(made.last or name)

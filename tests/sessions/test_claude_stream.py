@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suture.errors import SessionError
-from suture.pipeline import check
+from suture.pipeline import check, repair
 from suture.repair.report import Finding
 from suture.sessions import claude_code, claude_stream
 from suture.sessions.base import place_of
@@ -34,21 +34,23 @@ def streamed(path: Path, window: int) -> list[Found]:
 
 
 def whole(path: Path) -> list[Found]:
-    """What a look at the whole threads finds."""
+    """What a look at the whole threads finds; what branches share counts once."""
     session = claude_code.read(path)
     found: list[Found] = [("", damage.line, damage.code, None) for damage in session.damages]
+    known: set[tuple[Any, ...]] = set()
     for thread in claude_code.history(session):
-        found += [
-            (thread.name, thread.line_of(finding.path), finding.code, finding.call_id)
-            for finding in check(thread.messages, thread.format)
-            if place_of(finding.path)[0] >= thread.own_from
-        ]
+        for finding in check(thread.messages, thread.format):
+            line = thread.line_of(finding.path)
+            key = (line, finding.code, finding.call_id, finding.message)
+            if place_of(finding.path)[0] >= thread.own_from or key not in known:
+                found.append((thread.name, line, finding.code, finding.call_id))
+            known.add(key)
     return found
 
 
-def compared(found: list[Found], made: Transcript) -> list[str]:
-    """Findings in an order of their own, without those that the stream does not promise: on reused ids in branches."""
-    return sorted(str(one) for one in found if not one[0].startswith("branch") or made.calls.count(one[3] or "") < 2)
+def compared(found: list[Found]) -> list[str]:
+    """Findings in an order of their own."""
+    return sorted(map(str, found))
 
 
 @pytest.fixture
@@ -96,7 +98,7 @@ def test_a_call_and_its_late_result_are_seen_together(path: Path, monkeypatch: p
     made.result("rx", "X").result("ry", "X").save(path)
 
     monkeypatch.setattr(claude_stream, "_MOST", 10**6)
-    assert compared(whole(path), made) == compared(streamed(path, 1), made)
+    assert compared(whole(path)) == compared(streamed(path, 1))
     monkeypatch.setattr(claude_stream, "_MOST", 1)
     assert {("main", 2, "SU101", "X"), ("main", 43, "SU102", "X")} <= set(streamed(path, 1))
 
@@ -114,6 +116,27 @@ def test_shared_lines_are_reported_once(path: Path) -> None:
     made.user("w", "one").user("x", "two", "v").save(path)
 
     assert [("", 4, "SU906", None), ("main", 2, "SU101", "A"), ("branch 2", 4, "SU101", "B")] == streamed(path, 1)
+
+
+def test_a_call_that_only_the_main_branch_answers_is_found(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other branch has the call too, and no result of it, however far above the fork the call is."""
+    made = Transcript().user("u", "go", None).call("a", "m1", "A").user("v", "hm").result("r", "A", "a")
+    made.user("w", "on").save(path)
+    assert [("", 3, "SU906", None), ("branch 2", 2, "SU101", "A")] == streamed(path, 1) == whole(path)
+
+    monkeypatch.setattr(claude_stream, "_MOST", 10**6)
+    apart = Transcript().user("u", "go", None).call("a", "m1", "A").user("v", "hm").says("t", "m2", "fine")
+    apart.user("w", "one").says("x", "m3", "fine").user("y", "two", "w").result("r", "A").save(path)
+    assert ("branch 2", 2, "SU101", "A") in streamed(path, 1)
+    assert compared(whole(path)) == compared(streamed(path, 1))
+
+
+def test_an_id_of_the_shared_part_is_found_again_in_a_branch(path: Path) -> None:
+    """A branch begins far above its own lines where it uses an id once more."""
+    made = long(9).call("x", "mx", "A0", "u6").result("rx", "A0").user("v", "on", "u6").save(path)
+
+    assert ("branch 2", 44, "SU202", "A0") in streamed(made, 1)
+    assert compared(whole(path)) == compared(streamed(path, 1))
 
 
 def test_findings_outside_of_messages_are_dropped(path: Path) -> None:
@@ -141,11 +164,29 @@ def test_a_file_that_is_gone_is_a_session_error(path: Path) -> None:
 
 
 @settings(deadline=None)
-@given(transcripts(max_steps=12), st.sampled_from([1, 1000, 3000]))
+@given(transcripts(max_steps=12, beside=True), st.sampled_from([1, 1000, 3000]))
 def test_windows_find_what_the_whole_shows(made: Transcript, window: int) -> None:
     """Whatever the file and wherever the cuts, the findings and their lines are the same."""
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
         patch.setattr(claude_stream, "_MOST", 10**6)
         path = made.save(Path(directory) / "session.jsonl")
 
-        assert compared(whole(path), made) == compared(streamed(path, window), made)
+        assert compared(whole(path)) == compared(streamed(path, window))
+
+
+@settings(deadline=None)
+@given(transcripts(max_steps=12, beside=True), st.sampled_from([1, 1000, 3000]))
+def test_a_check_finds_what_a_repair_changes(made: Transcript, window: int) -> None:
+    """Whatever branches there are, a check says something about a file exactly where a repair does something."""
+    with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(claude_stream, "_MOST", 10**6)
+        path = made.save(Path(directory) / "session.jsonl")
+        repaired = {
+            (thread.line_of(done.finding.path), done.finding.code, done.finding.call_id)
+            for thread in claude_code.history(claude_code.read(path))
+            for done in repair(thread.messages, thread.format).repairs
+        }
+        found = {one[1:] for one in streamed(path, window) if one[0]}
+
+        assert bool(repaired) == bool(found)
+        assert {line for line, _, _ in found} <= {line for line, _, _ in repaired}

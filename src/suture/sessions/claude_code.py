@@ -123,6 +123,6 @@ class _Reading:
             format=WIRE,
             messages=messages,
             lines=lines,
-            own_from=own_from or 0,
+            own_from=len(messages) if own_from is None else own_from,
             trace=(branch, trace),
         )

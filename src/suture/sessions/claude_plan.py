@@ -18,7 +18,7 @@ import msgspec
 from suture.sessions.base import Mended
 from suture.sessions.claude_chain import Branch, Forest
 from suture.sessions.claude_edits import Kept, edits_of
-from suture.sessions.claude_index import RELINKED, ClaudeIndex
+from suture.sessions.claude_index import RELINKED, TALK, ClaudeIndex
 from suture.sessions.rewrite import moved
 
 __all__ = ["NewLine", "Plan"]
@@ -65,14 +65,30 @@ class Plan:
         """The new lines that a row follows."""
         self.hung: set[tuple[int | None, Any]] = set()
         """The calls that got a result which hangs beside the chain."""
+        self.chained: bool = any(self.index.uuids)
+        """Whether lines name their parents; in files where none has a name, their order alone links them."""
+        self.named: dict[int, str] = {}
+        """The names of rows that had none of their own until something was linked to them."""
+        self.shared: set[int] = _repeated(self.index.uuids)
+        """The tags of names that several rows have: they do not say which one is meant."""
 
     def value(self, row: int) -> dict[str, Any]:
         """The record of a row, as it is in the file."""
         return self.index.value(self.stream, row)
 
     def name(self, row: int) -> Any:
-        """The `uuid` of a row."""
+        """The `uuid` of a row, as it is in the file."""
         return self.value(row).get("uuid")
+
+    def linked_name(self, row: int) -> str | None:
+        """The `uuid` to link to a row by: a new one where it has none, or not for itself."""
+        if row < 0 or not self.chained:
+            return None
+        if self.index.uuids[row] and self.index.uuids[row] not in self.shared:
+            found: str = self.name(row)
+            return found
+        place = f"{self.index.numbers[row]}.{self.index.pieces.get(row, 0)}"
+        return self.named.setdefault(row, str(uuid.uuid5(_NAMESPACE, f"{place}:{json.dumps(self.value(row))}")))
 
     def add_thread(self, mended: Mended) -> None:
         """Takes in what a repair did to one thread."""
@@ -88,20 +104,26 @@ class Plan:
 
     def relinked(self) -> dict[int, str | None]:
         """The new parents of rows: also of those whose parent is not in the file, or will not be."""
-        found: dict[int, str | None] = {}
-        for row in range(len(self.index)):
-            named = self.parents.get(row, self.index.parents[row])
-            if row not in self.gone and (row in self.parents or named in self.gone or self.index.flags[row] & RELINKED):
-                found[row] = self.name_of(named)
-        return found
+        if not self.chained:
+            return {}
+        index = self.index
+        named = {row: self.parents.get(row, index.parents[row]) for row in range(len(index)) if row not in self.gone}
+        found = {
+            row: self.name_of(parent)
+            for row, parent in named.items()
+            if row in self.parents or parent in self.gone or index.flags[row] & RELINKED
+        }
+        for line in self.new.values():
+            self.name_of(line.parent)
+        # What was linked already to a row with a new name is linked to that name.
+        return found | {row: self.name_of(parent) for row, parent in named.items() if parent in self.named}
 
     def name_of(self, line: int | NewLine | str | None) -> str | None:
         """The `uuid` to link to: that of a line, or of the nearest one before it that stays."""
         while isinstance(line, int) and line in self.gone:
             line = self.parents.get(line, self.index.parents[line])
         if isinstance(line, int):
-            found: str | None = self.name(line) if line >= 0 else None
-            return found
+            return self.linked_name(line)
         return line.uuid if isinstance(line, NewLine) else line
 
 
@@ -216,11 +238,26 @@ class _Weaving:
                 self._set_parent(row, chain[-1])
             chain += self.behind.get(number, [])
         if chain and chain[0] != self.path[0]:
-            self._set_parent(chain[0], self.plan.value(self.path[0]).get("parentUuid"))
+            self._set_parent(chain[0], self._parent_of_all(chain[0]))
         for former, line in pairwise(chain):
             if isinstance(line, NewLine) or former != self.plan.index.parents[line]:
                 self._set_parent(line, former)
         self._note_new_lines(chain)
+
+    def _parent_of_all(self, head: int | NewLine) -> str | None:
+        """What the new first line of the chain continues: what the old one did.
+
+        A first line may continue from another file. Anywhere else in the file, such a parent counts as lost.
+        """
+        index, old = self.plan.index, self.path[0]
+        named: str | None = self.plan.value(old).get("parentUuid")
+        if index.parents[old] >= 0 or named is None:
+            return named
+        at = head if isinstance(head, int) else head.beside
+        after = isinstance(head, NewLine) and not head.ahead
+        before = islice(index.flags, at + after)
+        chains = (chain for flags, chain in zip(before, index.chains, strict=False) if flags & TALK)
+        return None if index.chains[old] in chains else named
 
     def _set_parent(self, line: int | NewLine, parent: int | NewLine | str | None) -> None:
         if isinstance(line, NewLine):
@@ -235,6 +272,15 @@ class _Weaving:
                 run.append(line)
             elif run:
                 self.plan.ahead_of[line], run = run, []
+
+
+def _repeated(names: Sequence[int]) -> set[int]:
+    once: set[int] = set()
+    again: set[int] = set()
+    for name in names:
+        if name:
+            (again if name in once else once).add(name)
+    return again
 
 
 def _calls_in(line: Kept) -> Iterator[str]:

@@ -19,6 +19,7 @@ from suture.sessions.base import Check, Located, place_of
 from suture.sessions.claude_chain import Branch, Forest, Turn
 from suture.sessions.claude_code import WIRE, lines_of, load
 from suture.sessions.claude_index import ASSISTANT, TEXT, ClaudeIndex, index_file, tag
+from suture.sessions.claude_ties import Ties
 from suture.sessions.damage import Damage
 from suture.sessions.files import problems_of
 
@@ -34,9 +35,9 @@ _MOST: Final = 16
 def check_stream(path: Path, check: Check, *, window: int = WINDOW) -> Iterator[Damage | Located]:
     """The damage of a file, in the order of its lines, then what `check` finds in each of its conversations.
 
-    What is found is what `check` finds in the threads of `history`, with two exceptions: a result that stands more than
-    sixteen windows away from its call counts as missing there and as without a call here, and in a branch, a call id is
-    not compared with those of the part that it shares with the main thread.
+    What is found is what `check` finds in the threads of `history`, with one exception: a result that stands more than
+    sixteen windows away from its call counts as missing there and as without a call here. What several branches share
+    is reported once, by the first in which it is found.
 
     Args:
         path: The file.
@@ -50,9 +51,11 @@ def check_stream(path: Path, check: Check, *, window: int = WINDOW) -> Iterator[
     forest = Forest(index)
     yield from sorted(index.damages + forest.damages, key=lambda damage: damage.offset)
     held = bytearray(len(index))
+    ties = Ties(forest)
+    reported: set[int] = set()
     with problems_of(path), path.open("rb") as stream:
         for branch in forest.branches:
-            yield from _Checking(forest, branch, stream, check, window).run(held)
+            yield from _Checking(forest, branch, stream, check, window=window, ties=ties).run(held, reported)
 
 
 class _Window(msgspec.Struct):
@@ -66,20 +69,31 @@ class _Window(msgspec.Struct):
 class _Checking:
     """Goes through one conversation, window by window."""
 
-    def __init__(self, forest: Forest, branch: Branch, stream: BinaryIO, check: Check, window: int) -> None:
+    def __init__(
+        self, forest: Forest, branch: Branch, stream: BinaryIO, check: Check, *, window: int, ties: Ties
+    ) -> None:
         self.forest = forest
         self.index: ClaudeIndex = forest.index
         self.branch = branch
         self.stream = stream
         self.check = check
         self.window = window
+        self.ties = ties
+        self.near: int = self._text_above(forest.index.parents[branch.own])
+        """The row from which on a message may be judged in another way than in the branches before."""
         self.path = forest.path(branch.leaf, self._start())
+        if ties.repeated and any(
+            not ties.repeated.isdisjoint(self._tools_of(turn)) for turn in forest.turns(self.path)
+        ):
+            # An id that was used before is found only where all before is known.
+            self.path = forest.path(branch.leaf)
         self.seen: set[int] = set()
 
     def _start(self) -> int:
         """The row to start at; -1 for the first.
 
-        Of what a branch shares, it is enough to begin at a user's text above all calls that its own results answer.
+        Of what a branch shares, it is enough to begin at a user's text above all calls that its own results answer,
+        and above all that is far from its other half: that may be in another branch.
         """
         index = self.index
         wanted: set[int] = set()
@@ -88,35 +102,56 @@ class _Checking:
                 wanted.difference_update(index.tools_of(row))
             else:
                 wanted.update(index.tools_of(row))
-        row = index.parents[self.branch.own]
-        while row >= 0 and (wanted or not index.flags[row] & TEXT):
+        first = self.ties.first.get(self.branch.chain, len(index))
+        row = -1 if self.ties.forward else index.parents[self.branch.own]
+        while row >= 0 and (wanted or row > first or not index.flags[row] & TEXT):
             if index.flags[row] & ASSISTANT:
                 wanted.difference_update(index.tools_of(row))
             row = index.parents[row]
         return row
 
-    def run(self, held: bytearray) -> Iterator[Located]:
-        """The findings on messages of which any row is not yet in `held`; adds all rows to it."""
-        own = False
+    def _text_above(self, row: int) -> int:
+        """The nearest row with a user's text, from `row` upwards; -1 without one."""
+        while row >= 0 and not self.index.flags[row] & TEXT:
+            row = self.index.parents[row]
+        return row
+
+    def run(self, held: bytearray, reported: set[int]) -> Iterator[Located]:
+        """The findings that are not yet in `reported`, or on messages of which any row is not yet in `held`."""
+        own, differs = False, self.near < 0
         for number, window in enumerate(self._windows()):
-            if not own and all(held[row] for turn in window.turns for row in turn.rows):
+            rows = [row for turn in window.turns for row in turn.rows]
+            differs = differs or self.near in rows
+            if not differs and all(held[row] for row in rows) and self.ties.far.isdisjoint(rows):
+                calls = (row for row in rows if self.index.flags[row] & ASSISTANT)
+                self.seen.update(tool for row in calls for tool in self.index.tools_of(row))
                 continue
-            loaded = [load(self.index, self.stream, turn) for turn in window.turns]
-            messages = [message for message, _ in loaded]
-            before = self._before(messages) if number else []
-            after = [load(self.index, self.stream, window.following)[0]] if window.following else []
-            findings: list[list[tuple[int, Finding]]] = [[] for _ in messages]
-            for finding in self.check([*before, *messages, *after], WIRE):
-                place, part = place_of(finding.path)
-                if len(before) <= place < len(before) + len(messages):
-                    findings[place - len(before)].append((part, finding))
-            for place, turn in enumerate(window.turns):
+            for turn, lines, findings in self._judged(window, first=not number):
                 own = own or not all(held[row] for row in turn.rows)
                 for row in turn.rows:
                     held[row] = 1
-                if own:
-                    yield from self._located(lines_of(self.index, turn, loaded[place][1]), findings[place])
-            self.seen.update(tag(call["id"]) for message in messages for call in _calls_in(message))
+                for found in self._located(lines, findings):
+                    key = hash((found.line, found.finding.code, found.finding.call_id, found.finding.message))
+                    if own or key not in reported:
+                        reported.add(key)
+                        yield found
+
+    def _judged(
+        self, window: _Window, *, first: bool
+    ) -> Iterator[tuple[Turn, Sequence[int], list[tuple[int, Finding]]]]:
+        """The messages of a window, with the lines of their content blocks and what is found on those."""
+        loaded = [load(self.index, self.stream, turn) for turn in window.turns]
+        messages = [message for message, _ in loaded]
+        before = [] if first and not self.seen else self._before(messages)
+        after = [load(self.index, self.stream, window.following)[0]] if window.following else []
+        findings: list[list[tuple[int, Finding]]] = [[] for _ in messages]
+        for finding in self.check([*before, *messages, *after], WIRE):
+            place, part = place_of(finding.path)
+            if len(before) <= place < len(before) + len(messages):
+                findings[place - len(before)].append((part, finding))
+        self.seen.update(tag(call["id"]) for message in messages for call in _calls_in(message))
+        for place, turn in enumerate(window.turns):
+            yield turn, lines_of(self.index, turn, loaded[place][1]), findings[place]
 
     def _located(self, lines: Sequence[int], findings: Sequence[tuple[int, Finding]]) -> Iterator[Located]:
         for part, finding in findings:

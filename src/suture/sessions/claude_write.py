@@ -43,21 +43,23 @@ def _changes(plan: Plan) -> dict[tuple[int, int], Change]:
     index = plan.index
     parents = plan.relinked()
     changes: dict[tuple[int, int], Change] = {}
-    for row in {row for rows in (plan.contents, parents, plan.gone) for row in rows}:
+    added = [(line, encode(_record(plan, line))) for line in plan.new.values()]
+    for row in {row for rows in (plan.contents, parents, plan.named, plan.gone) for row in rows}:
         content = {"content": plan.contents[row]} if row in plan.contents else {}
-        parent = {"parentUuid": parents[row]} if row in parents else {}
-        edit = _gone if row in plan.gone else partial(_edited, content, parent)
+        links = {"parentUuid": parents[row]} if row in parents else {}
+        links |= {"uuid": plan.named[row]} if row in plan.named else {}
+        edit = _gone if row in plan.gone else partial(_edited, content, links)
         changes[index.numbers[row], index.pieces.get(row, 0)] = Change(edit=edit)
-    for line in plan.new.values():
+    for line, record in added:
         where = index.numbers[line.beside], index.pieces.get(line.beside, 0)
         change = changes.setdefault(where, Change())
-        (change.before if line.ahead else change.after).append(encode(_record(plan, line)))
+        (change.before if line.ahead else change.after).append(record)
     return changes
 
 
-def _edited(content: dict[str, Any], parent: dict[str, Any], data: bytes) -> bytes:
-    """A record with a new content, a new parent or both; every other key stays, in its order."""
-    record = decode(data) | parent
+def _edited(content: dict[str, Any], links: dict[str, Any], data: bytes) -> bytes:
+    """A record with a new content, new links or both; every other key stays, in its order."""
+    record = decode(data) | links
     if content:
         record["message"] |= content
     return encode(record)
@@ -70,7 +72,7 @@ def _gone(_: bytes) -> None:
 def _record(plan: Plan, line: NewLine) -> dict[str, Any]:
     """A new line in the shape that Claude Code gives such lines."""
     beside = plan.value(line.beside)
-    record: dict[str, Any] = {"parentUuid": plan.name_of(line.parent)} if "uuid" in beside else {}
+    record: dict[str, Any] = {"parentUuid": plan.name_of(line.parent)} if plan.chained else {}
     record |= {key: beside[key] for key in _COPIED if key in beside}
     record["type"] = line.kept.role
     if line.kept.role == "assistant":
@@ -80,11 +82,11 @@ def _record(plan: Plan, line: NewLine) -> dict[str, Any]:
         record["message"] = shared | said | usage
     else:
         record["message"] = {"role": "user", "content": line.kept.content}
-    record |= {"uuid": line.uuid} if "uuid" in beside else {}
+    record |= {"uuid": line.uuid} if plan.chained else {}
     record |= {"timestamp": beside["timestamp"]} if "timestamp" in beside else {}
     if line.call is not None:
         record["toolUseResult"] = _shown(line.kept.content[0])
-        record["sourceToolAssistantUUID"] = plan.name(line.call)
+        record["sourceToolAssistantUUID"] = plan.linked_name(line.call)
     return record
 
 
