@@ -325,9 +325,15 @@ def _bench(
         at_start=stretches[0][0] == 0,
         at_end=stretches[-1][1] == len(messages),
         users_turn=messages[-1].get("role") in ("user", "tool"),
-        users_between=lambda start, stop: any(message.get("role") == "user" for message in messages[start:stop]),
+        spoken_between=lambda start, stop, roles: _spoken(messages, range(start, stop), roles, adapter),
         calls=lambda: [call for entry in adapter.decode(enumerate(messages)) for call in entry.calls],
     )
+
+
+def _spoken(messages: list[Any], places: range, roles: frozenset[str], adapter: Adapter) -> bool:
+    """Whether one of these messages is read as one of these roles'; what names a call and no role is nobody's."""
+    doubtful = ((index, m) for index in places if "role" in (m := messages[index]) or "call_id" not in m)
+    return any(entry.role in roles for entry in adapter.decode(doubtful))
 
 
 def _splice(

@@ -41,15 +41,15 @@ class Bench:
         at_start: bool = True,
         at_end: bool = True,
         users_turn: bool = False,
-        users_between: Callable[[int, int], bool] = lambda _start, _stop: False,
+        spoken_between: Callable[[int, int, frozenset[str]], bool] = lambda _start, _stop, _roles: False,
         calls: Callable[[], Iterable[ToolPart]] = tuple,
     ) -> None:
         """`codes` maps a rule's name to its code; `length` counts the wire messages of the whole history.
 
         `at_start` and `at_end` say whether the broken stretches reach the start and the end of the history,
         `users_turn` whether its last message was the user's or a tool's, so that the model is to speak next.
-        `users_between` tells whether a message of the user's is among those from a start to before a stop, `calls`
-        gives every call of the whole history, as it was read.
+        `spoken_between` tells whether a message of one of these roles is among those from a start to before a stop,
+        `calls` gives every call of the whole history, as it was read.
         """
         self.limits = limits
         self.contracts = contracts
@@ -63,7 +63,7 @@ class Bench:
         self.at_start = at_start
         self.at_end = at_end
         self.users_turn = users_turn
-        self.users_between = users_between
+        self.spoken_between: Callable[[int, int, frozenset[str]], bool] = spoken_between
         self._calls = calls
         self.repairs: list[tuple[int, Repair]] = []
 

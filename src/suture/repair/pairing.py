@@ -18,30 +18,25 @@ __all__ = ["Answer", "Pairing", "Slot", "pair"]
 class Answer:
     """A result on its way to a call."""
 
-    __slots__ = ("entry", "exchange", "result", "turn")
+    __slots__ = ("entry", "result", "turn")
 
-    def __init__(self, result: Result, entry: int, turn: int, exchange: int) -> None:
-        """`entry` is where it stands, `turn` the turn whose run of results it stands in, -1 outside of any.
-
-        `exchange` counts the user's messages before it.
-        """
+    def __init__(self, result: Result, entry: int, turn: int) -> None:
+        """`entry` is where it stands, `turn` the turn whose run of results it stands in, -1 outside of any."""
         self.result: Result = result
         self.entry: int = entry
         self.turn: int = turn
-        self.exchange: int = exchange
 
 
 class Slot:
     """A call, and what answers it."""
 
-    __slots__ = ("answers", "entry", "exchange", "part", "turn", "via_item")
+    __slots__ = ("answers", "entry", "part", "turn", "via_item")
 
-    def __init__(self, part: ToolPart, entry: int, turn: int, exchange: int) -> None:
-        """`entry` is where the call stands, `turn` the first entry of its turn, `exchange` as for an answer."""
+    def __init__(self, part: ToolPart, entry: int, turn: int) -> None:
+        """`entry` is where the call stands, `turn` the first entry of its turn."""
         self.part: ToolPart = part
         self.entry: int = entry
         self.turn: int = turn
-        self.exchange: int = exchange
         self.answers: list[Answer] = []
         self.via_item: bool = False
 
@@ -58,9 +53,9 @@ class Pairing:
         self._open: dict[str, list[Slot]] = {}
         self._early: list[Answer] = []
 
-    def call(self, part: ToolPart, entry: int, turn: int, exchange: int) -> None:
+    def call(self, part: ToolPart, entry: int, turn: int) -> None:
         """Take up a call."""
-        slot = Slot(part, entry, turn, exchange)
+        slot = Slot(part, entry, turn)
         self.slots.append(slot)
         if part.executor == "provider":
             self.by_provider_id.setdefault(part.call_id, []).append(slot)
@@ -128,7 +123,7 @@ class Pairing:
 def pair(entries: list[Entry], limits: Limits) -> Pairing:
     """Pair the calls and results of `entries`, in one pass over them."""
     pairing = Pairing()
-    turn, run_open, role, last, exchange = -1, False, "", -2, 0
+    turn, run_open, role, last = -1, False, "", -2
     for index, entry in enumerate(entries):
         place = entry.origin.at[0]
         adjacent = place in (last, last + 1)
@@ -139,15 +134,13 @@ def pair(entries: list[Entry], limits: Limits) -> Pairing:
             run_open = True
         elif entry.role == "system" or not adjacent:
             run_open = False
-        if entry.role in ("user", "system"):
-            exchange += 1
         role = entry.role
         for item in entry.items:
             if isinstance(item, Result):
                 inside = run_open and (role != "assistant" or item.executor == "provider")
-                pairing.result(Answer(item, index, turn if inside else -1, exchange))
+                pairing.result(Answer(item, index, turn if inside else -1))
             elif isinstance(item, ToolPart):
-                pairing.call(item, index, turn, exchange)
+                pairing.call(item, index, turn)
             elif role == "user":
                 run_open = False
     pairing.finish()

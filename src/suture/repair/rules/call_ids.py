@@ -121,6 +121,9 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     return result
 
 
+_USER = frozenset({"user"})
+
+
 class _Namer:
     """The ids in use, and how many were derived from each."""
 
@@ -141,7 +144,7 @@ class _Namer:
 
     def _spoken(self, start: int, stop: int) -> bool:
         """Whether the user speaks in what is not rebuilt between these places."""
-        return stop - start > 1 and self.bench.users_between(start + 1, stop)
+        return stop - start > 1 and self.bench.spoken_between(start + 1, stop, _USER)
 
     def name(self, part: ToolPart) -> ToolPart:
         """The call, renamed where it must be."""

@@ -82,6 +82,9 @@ def apply(pairing: Pairing, bench: Bench) -> None:
                 slot.answers[number] = _displaced(answer)
 
 
+_SPEAKERS = frozenset({"user", "system"})
+
+
 def _named(slot: Slot, answer: Answer, bench: Bench) -> None:
     """Report a result that names its call in another way than by the call's id; printing names it."""
     where, said, call_id = answer.result.origin.at, answer.result.call_id, slot.part.call_id
@@ -99,7 +102,7 @@ def _misplaced(slot: Slot, answer: Answer, bench: Bench) -> bool:
     if answer.entry < slot.entry or (answer.entry == slot.entry and where < _at(slot)):
         message = f"the result of {call_id!r} stands before its call"
         return bench.report("result-before-call", where, message, "moved behind its call", call_id=call_id)
-    if _apart(slot, answer, bench.limits.results):
+    if _apart(slot, answer, bench):
         message = f"the result of {call_id!r} is separated from its call"
         return bench.report("misplaced-result", where, message, "moved to its call", call_id=call_id)
     if bench.limits.results == "next" and answer.entry != slot.entry + 1:
@@ -108,12 +111,13 @@ def _misplaced(slot: Slot, answer: Answer, bench: Bench) -> bool:
     return False
 
 
-def _apart(slot: Slot, answer: Answer, results: str) -> bool:
+def _apart(slot: Slot, answer: Answer, bench: Bench) -> bool:
     """Whether something stands between a call and its answer that may not."""
-    if results == "adjacent":
+    if bench.limits.results == "adjacent":
         return answer.turn != slot.turn
-    held_by_server = slot.part.origin is None
-    return answer.exchange != slot.exchange and not held_by_server
+    if slot.part.origin is None:  # the server holds the call
+        return False
+    return bench.spoken_between(int(slot.part.origin.at[0]) + 1, int(answer.result.origin.at[0]), _SPEAKERS)
 
 
 def _at(slot: Slot) -> tuple[int | str, ...]:
@@ -132,4 +136,4 @@ def _displaced(answer: Answer) -> Answer:
         origin=Origin((), result.origin.wire),
         container=Origin((), result.container.wire),
     )
-    return Answer(moved, answer.entry, answer.turn, answer.exchange)
+    return Answer(moved, answer.entry, answer.turn)

@@ -98,14 +98,15 @@ def apply(entries: list[Entry], pairing: Pairing, bench: Bench) -> Rebuilt:
         parts = _place(answer, pairing, bench)
         if not parts:
             continue
-        joined = answer.entry == previous or (answer.entry == previous + 1 and entries[answer.entry].role == "tool")
+        place = int(entries[answer.entry].origin.at[0])
+        joined = place == previous or (place == previous + 1 and entries[answer.entry].role == "tool")
         if not (joined and group):
             group = []
             target = rebuilt.before.setdefault(answer.entry, [])
             target.append(Message(role="assistant" if isinstance(parts[0], ToolPart) else "user", parts=()))
         group += parts
         target[-1] = with_parts(target[-1], group)
-        previous = answer.entry
+        previous = place
     return rebuilt
 
 

@@ -276,7 +276,7 @@ _BLOCKS: Final = frozenset({"tool_use", "thinking", "redacted_thinking", "server
 
 def makes_call(message: dict[str, Any], /) -> bool:
     """Whether a message makes a call the way this format does."""
-    return any(block.get("type") == "tool_use" for block in _content_blocks(message))
+    return any(block.get("type") == "tool_use" and "input" in block for block in _content_blocks(message))
 
 
 def fits(messages: list[Any], /) -> int:

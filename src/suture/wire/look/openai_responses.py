@@ -102,9 +102,10 @@ def _unfit(message: Any) -> _Item:
     if not isinstance(message, dict):
         return _Item(type="?")
     kind, call_id, own = kind_of(message), message.get("call_id"), message.get("id")
-    paired = isinstance(call_id, str) and (kind in _ANSWERS or kind in _PAIRED)
     return _Item(
-        type=kind if paired else "?", call_id=call_id if paired else None, id=own if isinstance(own, str) else None
+        type=kind if kind in CALLS or kind in OUTPUTS else "?",
+        call_id=call_id if isinstance(call_id, str) else None,
+        id=own if isinstance(own, str) else None,
     )
 
 
