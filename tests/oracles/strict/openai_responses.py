@@ -35,7 +35,9 @@ def violations(messages: Messages, request: Request) -> list[str]:
 
 
 def item_kind(item: dict[str, Any]) -> str:
-    """Read the kind of an item; what has a role and no type is a message."""
+    """Read the kind of an item; what has a role and no type is a message, an id alone refers to an item."""
+    if item.keys() == {"id"} and isinstance(item["id"], str):
+        return "item_reference"
     return kind(item) or ("message" if "role" in item else "")
 
 
