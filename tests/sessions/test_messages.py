@@ -162,3 +162,51 @@ def test_a_file_hands_its_request_on(path: Path) -> None:
 def test_probe(path: Path, data: bytes, answer: bool) -> None:
     """Nearly any JSON with messages is taken."""
     assert answer is messages.probe(Sample(path, data))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'[{"role":"user","content":"caf\xc3"}]',
+        b'\xef\xbb\xbf{"messages":[{"role":"user","content":"caf\xc3"}],"z":1}\n',
+        b'{\r\n  "input": [\r\n    {"role": "user", "content": "caf\xc3"}\r\n  ]\r\n}',
+    ],
+)
+def test_a_cut_character_is_replaced(path: Path, data: bytes) -> None:
+    """The rest of the document stays as it is, and the damage is where the bytes are."""
+    assert data.replace(b"\xc3", "\ufffd".encode()) == write(path, data, [])
+    session = messages.read(path)
+    (thread,) = messages.history(session)
+
+    assert ["caf\ufffd"] == [message["content"] for message in thread.messages]
+    assert [("SU904", data[: data.index(b"\xc3")].count(b"\n") + 1, data.index(b"\xc3"))] == [
+        (damage.code, damage.line, damage.offset) for damage in session.damages
+    ]
+
+
+def test_a_document_that_is_more_than_cut_is_refused(path: Path) -> None:
+    """Only characters are made up for, nothing of the JSON is."""
+    path.write_bytes(b'[\n{"role":"user","content":"caf\xc3"}')
+    with pytest.raises(SessionError, match="not JSON"):
+        messages.read(path)
+
+
+def test_what_is_no_message_stands_between_messages(path: Path) -> None:
+    """Notes of a program are kept byte for byte where they stand, and are not taken for messages."""
+    note = b'{"type": "meta",  "ts": 1}\n'
+    one, two, new = (
+        json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode() for message in (ONE, TWO, NEW)
+    )
+    data = note + one + b"\n" + note + two + b"\n" + note
+
+    assert note + one + b"\n" + note + two + b"\n" + new + b"\n" + note == write(path, data, [NEW])
+    assert [ONE, TWO] == messages.history(messages.read(path))[0].messages[:2]
+    assert messages.probe(Sample(path, data))
+
+
+def test_a_message_without_a_role_is_one(path: Path) -> None:
+    """What can be a broken message, or an item of the Responses API, is not left out."""
+    them = [ONE, {"content": "lost"}, {"type": "reasoning", "id": "rs_1"}, {"type": "web_search_call", "id": "ws_1"}]
+    path.write_text("".join(json.dumps(message) + "\n" for message in them))
+
+    assert them == messages.history(messages.read(path))[0].messages

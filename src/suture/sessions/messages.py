@@ -1,7 +1,8 @@
 """Plain JSON: messages as a program keeps them, or the body of a request to a provider.
 
 An array of messages; an object with such an array under `messages`, `input` or `items`, whose other keys are kept
-and, as far as they are settings that rules know, handed on as the request; or one message a line.
+and, as far as they are settings that rules know, handed on as the request; or one message a line. Other
+objects that stand between such lines are kept byte for byte, and are no part of the messages.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from suture.sessions.codex_history import Record, Source
 from suture.sessions.damage import Damage
 from suture.sessions.files import fingerprint, problems_of
 from suture.sessions.item_lines import rewritten
-from suture.sessions.lines import decode, raw_lines, salvage
+from suture.sessions.lines import decode, is_utf8, raw_lines, salvage
+from suture.wire.openai_responses_read import CALLS, NOT_PRODUCED, OUTPUTS
 
 __all__ = ["NAME", "history", "probe", "read", "request_of", "write"]
 
@@ -32,6 +34,14 @@ _KEYS: Final[dict[str, str | None]] = {"messages": None, "input": "openai_respon
 _LIST_IN_OBJECT: Final = re.compile(rb'"(?:messages|input|items)"\s*:\s*\[')
 _DOCUMENT: Final = re.compile(rb"\s*(?:\[|\{\s*\n)")
 """How an array or an object that stands on several lines begins: one message a line does not begin so."""
+
+_SAID: Final = frozenset({"role", "content", "parts", "call_id", "tool_call_id", "tool_calls"})
+"""An object with none of these on a line of its own is no message, unless its type says that it is an item."""
+
+_ITEMS: Final = frozenset({"message", "reasoning", "item_reference", "compaction", *CALLS, *OUTPUTS, *NOT_PRODUCED})
+_ITEM_ENDS: Final = ("_call", "_call_output")
+
+_ROLES: Final = frozenset({"assistant", "developer", "model", "system", "tool", "user"})
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -57,11 +67,25 @@ def probe(sample: Sample) -> bool:
     if data.startswith(b"[") or (data.startswith(b"{") and _LIST_IN_OBJECT.search(data)):
         return True
     records = sample.records
-    return bool(records) and 2 * sum(_is_message(record) for record in records) > len(records)
+    if not records:
+        return False
+    # What a program notes between its messages may be as many lines as they are, or more.
+    certain = sum(
+        record.get("role") in _ROLES and not _SAID.isdisjoint(record.keys() - {"role"})
+        for record in records
+        if isinstance(record.get("role"), str)
+    )
+    return 2 * sum(map(_is_message, records)) > len(records) or 4 * certain >= len(records)
 
 
 def _is_message(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("role"), str)
+
+
+def _may_be_message(value: dict[str, Any]) -> bool:
+    """Whether an object can be a message in any format, be it a broken one."""
+    kind = value.get("type")
+    return not _SAID.isdisjoint(value) or (isinstance(kind, str) and (kind in _ITEMS or kind.endswith(_ITEM_ENDS)))
 
 
 def read(path: Path) -> Session:
@@ -74,7 +98,7 @@ def read(path: Path) -> Session:
     with problems_of(path):
         data = path.read_bytes()
     try:
-        value = decode(data.removeprefix(_BOM))
+        value, data, damages = _decoded(data)
     except RecursionError as error:
         raise SessionError(str(path), "its JSON is nested too deeply to be read") from error
     except ValueError as error:
@@ -89,7 +113,41 @@ def read(path: Path) -> Session:
         raise SessionError(str(path), "expected an array of messages, or one under 'messages', 'input' or 'items'")
     request = request_of(value) if isinstance(value, dict) else {}
     body = _Document(value, key, data)
-    return Session(path=path, format=NAME, fingerprint=taken, damages=[], request=request, body=body)
+    return Session(path=path, format=NAME, fingerprint=taken, damages=damages, request=request, body=body)
+
+
+def _decoded(data: bytes) -> tuple[Any, bytes, list[Damage]]:
+    """The value of a file that is one JSON text, its bytes with U+FFFD for cut characters, and where those were.
+
+    Raises:
+        ValueError: it is not JSON.
+        RecursionError: it is nested too deeply.
+    """
+    text = data.removeprefix(_BOM)
+    try:
+        return decode(text), data, []
+    except ValueError:
+        if is_utf8(text):
+            raise
+    whole = text.decode(errors="replace").encode()
+    return decode(whole), data[: len(data) - len(text)] + whole, list(_cut_characters(data))
+
+
+def _cut_characters(data: bytes) -> Iterator[Damage]:
+    """The lines of a JSON text that are not UTF-8."""
+    offset = 0
+    for number, line in enumerate(data.split(b"\n"), 1):
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            yield Damage(
+                code="SU904",
+                line=number,
+                offset=offset + error.start,
+                found="bytes that are not UTF-8",
+                salvaged="the line, with U+FFFD in their place",
+            )
+        offset += len(line) + 1
 
 
 def _has_list(value: Any, key: str) -> bool:
@@ -108,7 +166,8 @@ def _read_lines(path: Path) -> Session:
             values = enumerate(piece.value for piece in line.pieces)
             records += [Record(raw.number, number, value) for number, value in values if isinstance(value, dict)]
     damages.sort(key=lambda damage: damage.offset)
-    return Session(path=path, format=NAME, fingerprint=taken, damages=damages, body=records)
+    said = [record for record in records if _may_be_message(record.value)]
+    return Session(path=path, format=NAME, fingerprint=taken, damages=damages, body=said or records)
 
 
 def history(session: Session) -> list[Thread]:
