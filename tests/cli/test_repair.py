@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -246,6 +247,7 @@ def test_an_output_that_cannot_be_written(path: Path, tmp_path: Path) -> None:
         (["--write", "--output", "b.json", "a.json"], "exclude each other"),
         (["--output", "b.json", "a.json", "c.json"], "--output takes one PATH"),
         (["--write", "-"], "standard input cannot be written"),
+        (["--force", "a.json"], "--force goes with --undo"),
         (["--undo", "-"], "standard input cannot be written"),
         (["--orphans", "sell", "a.json"], "'sell' is not one of"),
     ],
@@ -265,6 +267,17 @@ def test_there_may_be_nothing_to_bring_back(path: Path) -> None:
     assert [{"file": str(other), "backup": f"{other}.suture-backup"}] == document["files"]
     assert "there is no backup" in document["errors"][0]["message"]
     assert before == other.read_bytes()
+
+
+def test_an_undo_takes_nothing_back_that_came_later(path: Path) -> None:
+    """What an agent wrote after the repair is lost only by force."""
+    before = path.read_bytes()
+    suture("repair", "--write", path)
+    os.utime(path, ns=(2**62, 2**62))
+    assert "which can be forced" in suture("repair", "--undo", path, code=2).stderr
+
+    assert "Brought back" in suture("repair", "--undo", "--force", path).stdout
+    assert before == path.read_bytes()
 
 
 def test_one_bad_file_does_not_keep_the_others(path: Path, tmp_path: Path) -> None:

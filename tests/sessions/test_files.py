@@ -57,6 +57,24 @@ def test_backups_are_numbered(path: Path) -> None:
         undo(path)
 
 
+def test_what_was_written_since_is_not_lost(path: Path) -> None:
+    """A file that was written to after the repair is brought back by force only; one that is gone always."""
+    replace(path, [b"new\n"], fingerprint(path))
+    with path.open("ab") as stream:
+        stream.write(b"later\n")
+    os.utime(path, ns=(2**62, 2**62))
+    with pytest.raises(SessionError, match=r"written to after .*suture-backup was made"):
+        undo(path)
+    assert b"new\nlater\n" == path.read_bytes()
+
+    undo(path, force=True)
+    assert (b"old\n", [path.name]) == (path.read_bytes(), names(path))
+    replace(path, [b"new\n"], fingerprint(path))
+    path.unlink()
+    undo(path)
+    assert b"old\n" == path.read_bytes()
+
+
 def test_backups_of_other_files_are_left_alone(path: Path) -> None:
     """Only a number may follow the suffix, and special characters in names mean nothing."""
     for name in (f"{path.name}.suture-backup.old", "session 1.jsonl.suture-backup"):

@@ -37,7 +37,8 @@ Keys of --json:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option("--write", "-w", is_flag=True, help="Write what would change. The old file stays beside it as a backup.")
 @click.option("--output", "-o", metavar="FILE", help="Write the repaired content to FILE, - for standard output.")
-@click.option("--undo", is_flag=True, help="Bring the newest backup of each PATH back.")
+@click.option("--undo", is_flag=True, help="Bring the newest backup of each PATH back, unless it was written to since.")
+@click.option("--force", is_flag=True, help="With --undo: bring it back all the same. What was written since is lost.")
 @click.option(
     "--open-calls",
     type=click.Choice(["settle", "keep"]),
@@ -64,6 +65,7 @@ def repair(
     write: bool,
     output: str | None,
     undo: bool,
+    force: bool,
     open_calls: Literal["settle", "keep"],
     orphans: Literal["rebuild", "drop", "text"],
     format: str | None,
@@ -76,12 +78,7 @@ def repair(
     PATH is what `suture check` takes. Nothing real is lost: results go to their calls, a call without a result gets one
     that says so, lines that are not understood stay byte for byte. A file that changes in the meantime is left alone.
     """
-    if (write, undo, output is not None).count(True) > 1:
-        raise click.UsageError("--write, --output and --undo exclude each other")
-    if output is not None and len(paths) > 1:
-        raise click.UsageError("--output takes one PATH")
-    if (write or undo) and "-" in paths:
-        raise click.UsageError("standard input cannot be written: give --output")
+    _require_sense(paths, write=write, undo=undo, force=force, output=output)
 
     from suture.cli.output import Printer
     from suture.cli.repairing import Repairing, bring_back
@@ -90,6 +87,18 @@ def repair(
     # With the repaired content on standard output, what is said about it goes elsewhere.
     printer = Printer(color, err=output == "-")
     if undo:
-        ctx.exit(bring_back(paths, printer, as_json=as_json))
+        ctx.exit(bring_back(paths, printer, as_json=as_json, force=force))
     policies = Policies(open_calls=open_calls, orphans=orphans)
     ctx.exit(Repairing(format, request, policies, printer, as_json=as_json, write=write, output=output).run(paths))
+
+
+def _require_sense(paths: tuple[str, ...], *, write: bool, undo: bool, force: bool, output: str | None) -> None:
+    """Refuse options that do not go together."""
+    if (write, undo, output is not None).count(True) > 1:
+        raise click.UsageError("--write, --output and --undo exclude each other")
+    if force and not undo:
+        raise click.UsageError("--force goes with --undo")
+    if output is not None and len(paths) > 1:
+        raise click.UsageError("--output takes one PATH")
+    if (write or undo) and "-" in paths:
+        raise click.UsageError("standard input cannot be written: give --output")

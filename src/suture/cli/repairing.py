@@ -181,7 +181,8 @@ def _explained(planned: Plan) -> Iterator[str]:
 def _hunks(planned: Plan) -> tuple[list[Hunk], Callable[[int], str]]:
     """What changes, by lines or by messages, and what a place is called."""
     threads = [one.thread for one in planned.mended]
-    if planned.session.damages or any(lines for thread in threads for lines in thread.lines):
+    by_lines = any(lines for thread in threads for lines in thread.lines)
+    if by_lines or all(one.messages is one.thread.messages for one in planned.mended):
         old, new = planned.target.path.read_bytes(), planned.content.read_bytes()
         return hunks_of_lines(old, new), lambda place: f"line {place + 1}"
     root = next((fix.problem.path.partition("[")[0] for fix in planned.fixes if fix.problem.path), "messages")
@@ -225,13 +226,13 @@ def _document_of(done: _Done) -> dict[str, Any]:
     }
 
 
-def bring_back(paths: Sequence[str], printer: Printer, *, as_json: bool) -> int:
-    """Bring the newest backup of each file back; gives back the exit code."""
+def bring_back(paths: Sequence[str], printer: Printer, *, as_json: bool, force: bool) -> int:
+    """Bring the newest backup of each file back, with `force` over what was written since; gives back the exit code."""
     done: list[dict[str, str]] = []
     errors: list[dict[str, str]] = []
     for shown in paths:
         try:
-            backup = undo(Path(shown))
+            backup = undo(Path(shown), force=force)
         except Exception as error:  # noqa: BLE001 (one bad file must not keep the others from being brought back)
             errors.append({"file": shown, "message": printer.error(shown, error)})
             continue

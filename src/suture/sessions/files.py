@@ -94,20 +94,36 @@ def replace(path: Path, chunks: Iterable[bytes], read: Fingerprint) -> Path:
     return backup
 
 
-def undo(path: Path) -> Path:
+def undo(path: Path, *, force: bool = False) -> Path:
     """Brings the newest backup back in one step, as the file that it was; gives back the path that the backup had.
 
+    Args:
+        path: The file, or a link to it.
+        force: Bring it back also over what was written to the file since the backup was made.
+
     Raises:
-        SessionError: there is no backup, or it cannot be put back.
+        SessionError: there is no backup, it cannot be put back, or something was written to the file since.
     """
     kept = backups(path)
     if not kept:
         raise SessionError(str(path), f"there is no backup ({path.name}{BACKUP_SUFFIX}) to bring back")
     real = path.resolve()
     with problems_of(path):
+        if not force and _was_written_since(real, kept[-1]):
+            found = f"it was written to after {kept[-1].name} was made, and that would be lost"
+            raise SessionError(str(path), f"{found}; nothing was brought back, which can be forced")
         kept[-1].replace(real)
         _sync_directory(real.parent)
     return kept[-1]
+
+
+def _was_written_since(path: Path, backup: Path) -> bool:
+    """Whether a file was written to after its backup was made.
+
+    A repair writes the new content first and makes the backup then, whose own modification time is the old file's: when
+    it was made is the time of its last change of state.
+    """
+    return path.exists() and path.stat().st_mtime_ns > backup.stat().st_ctime_ns
 
 
 def _escaped(name: str) -> str:
