@@ -332,6 +332,8 @@ def _bench(
 
 def _spoken(messages: list[Any], places: range, roles: frozenset[str], adapter: Adapter) -> bool:
     """Whether one of these messages is read as one of these roles'; what names a call and no role is nobody's."""
+    if any(str(messages[index].get("role")) in roles for index in places):
+        return True
     doubtful = ((index, m) for index in places if "role" in (m := messages[index]) or "call_id" not in m)
     return any(entry.role in roles for entry in adapter.decode(doubtful))
 

@@ -82,9 +82,6 @@ def apply(pairing: Pairing, bench: Bench) -> None:
                 slot.answers[number] = _displaced(answer)
 
 
-_SPEAKERS = frozenset({"user", "system"})
-
-
 def _named(slot: Slot, answer: Answer, bench: Bench) -> None:
     """Report a result that names its call in another way than by the call's id; printing names it."""
     where, said, call_id = answer.result.origin.at, answer.result.call_id, slot.part.call_id
@@ -115,9 +112,8 @@ def _apart(slot: Slot, answer: Answer, bench: Bench) -> bool:
     """Whether something stands between a call and its answer that may not."""
     if bench.limits.results == "adjacent":
         return answer.turn != slot.turn
-    if slot.part.origin is None:  # the server holds the call
-        return False
-    return bench.spoken_between(int(slot.part.origin.at[0]) + 1, int(answer.result.origin.at[0]), _SPEAKERS)
+    held_by_server = slot.part.origin is None
+    return answer.exchange != slot.exchange and not held_by_server
 
 
 def _at(slot: Slot) -> tuple[int | str, ...]:
@@ -136,4 +132,4 @@ def _displaced(answer: Answer) -> Answer:
         origin=Origin((), result.origin.wire),
         container=Origin((), result.container.wire),
     )
-    return Answer(moved, answer.entry, answer.turn)
+    return Answer(moved, answer.entry, answer.turn, answer.exchange)

@@ -26,7 +26,7 @@ class _Part(msgspec.Struct, gc=False):
 
 
 class _Item(msgspec.Struct, gc=False):
-    type: str | None = None
+    type: Annotated[str, msgspec.Meta(min_length=1)] | None = None
     role: str | None = None
     content: Annotated[str, msgspec.Meta(min_length=1)] | Annotated[list[_Part], msgspec.Meta(min_length=1)] | None = (
         None
@@ -76,12 +76,13 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:
     typed, suspects = typed_scan(messages, _Item)
     if suspects:
         typed = [item or _unfit(message) for item, message in zip(typed, messages, strict=True)]
-    by_type: dict[str | None, list[int]] = {}
-    for index, item in enumerate(typed):
-        try:
-            by_type[item.type].append(index)
-        except KeyError:
-            by_type[item.type] = [index]
+    by_type = _by_type(typed)
+    untyped = [index for index in by_type.get(None, ()) if typed[index].role is None]
+    if untyped:
+        suspects.update(untyped)
+        for index in untyped:
+            typed[index] = _unfit(messages[index])
+        by_type = _by_type(typed)
     if not _is_paired(typed, by_type, request):
         suspects.update(_unpaired(typed, request))
     suspects.update(_wrong_messages(typed, by_type))
@@ -95,6 +96,17 @@ def scan(messages: list[Any], request: Request, /) -> set[int]:
     far = not (_FAR_REACHING.isdisjoint(by_type) and _FAR_REACHING.isdisjoint(request))
     as_a_whole = far or (thoughts and not _READERS.isdisjoint(request))
     return set(range(len(messages))) if suspects and as_a_whole else suspects
+
+
+def _by_type(typed: list[_Item]) -> dict[str | None, list[int]]:
+    """The places of the items of each type."""
+    by_type: dict[str | None, list[int]] = {}
+    for index, item in enumerate(typed):
+        try:
+            by_type[item.type].append(index)
+        except KeyError:
+            by_type[item.type] = [index]
+    return by_type
 
 
 def _unfit(message: Any) -> _Item:
@@ -145,7 +157,7 @@ def _is_in_place(pairs: list[tuple[int, int]], bounds: list[int]) -> bool:
     nexts = iter(bounds)
     limit = next(nexts)
     for call, answer in pairs:
-        while limit < call:
+        while limit <= call:
             limit = next(nexts)
         if not call < answer < limit:
             return False
