@@ -212,7 +212,7 @@ def _require_format(messages: list[Any], suspects: set[int], adapter: Adapter) -
     """
     own = getattr(adapter, "base", adapter)
     for name, other in ADAPTERS.items():
-        where = next((i for i in sorted(suspects) if other is not own and other.makes_call(messages[i])), None)
+        where = next((i for i in sorted(suspects) if name != own.NAME and other.makes_call(messages[i])), None)
         if where is not None and own.fits(messages) < DECISIVE:
             raise InputError(f"{adapter.ROOT}[{where}]", f"a message of {adapter.NAME}", f"one of {name}")
 

@@ -18,6 +18,7 @@ from suture.repair.report import Repaired
 from suture.transcript import CAUSES, PLACEHOLDERS
 from suture.wire import ai_sdk_ui
 from suture.wire.base import Adapter
+from suture.wire.look import ai_sdk_ui as look
 from tests.oracles import node
 from tests.strategies import broken, histories
 from tests.wire.cases import Case
@@ -127,11 +128,11 @@ def test_the_fast_look_knows_how_a_stand_in_begins() -> None:
     )
     for text in (*foreign._TEXTS, *CAUSES.values(), *shapes):
         assert foreign.is_synthetic(text), text
-        assert not ai_sdk_ui._is_settled(tool(output=f" {text}")), text
+        assert not look._is_settled(tool(output=f" {text}")), text
     for text in PLACEHOLDERS:
-        assert not ai_sdk_ui._is_settled(tool(output=text)), text
-    assert not ai_sdk_ui._is_settled(tool(output=["operation aborted"]))
-    assert ai_sdk_ui._is_settled(tool(output="4 C"))
+        assert not look._is_settled(tool(output=text)), text
+    assert not look._is_settled(tool(output=["operation aborted"]))
+    assert look._is_settled(tool(output="4 C"))
 
 
 def _spoilt(messages: list[Any]) -> list[list[Any]]:

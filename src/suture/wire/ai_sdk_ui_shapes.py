@@ -10,9 +10,18 @@ from typing import Any, Final
 
 from suture.transcript.codec import dumps
 from suture.transcript.ids import derive
-from suture.wire.base import ABSENT, patch
+from suture.wire.base import ABSENT, patch, read_arguments
 
-__all__ = ["calls_in", "is_legacy_tool", "is_tool", "modern_message", "modern_part", "modern_tool"]
+__all__ = [
+    "calls_in",
+    "is_legacy_tool",
+    "is_tool",
+    "modern_message",
+    "modern_part",
+    "modern_tool",
+    "tool_input",
+    "tool_name",
+]
 
 _STATES: Final = {"partial-call": "input-streaming", "call": "input-available", "result": "output-available"}
 _OPTIONAL: Final = {
@@ -102,6 +111,24 @@ def calls_in(message: Any) -> list[dict[str, Any]]:
     parts = message.get("parts")
     calls = [part for part in parts if is_tool(part)] if isinstance(parts, list) else []
     return [modern_tool(part) if is_legacy_tool(part) else part for part in calls]
+
+
+def tool_name(wire: dict[str, Any]) -> str:
+    """The tool's name: in the type, or beside it; empty where it is no text."""
+    kind: str = wire["type"]
+    name = wire.get("toolName") if kind == "dynamic-tool" else kind.removeprefix("tool-")
+    return name if isinstance(name, str) else ""
+
+
+def tool_input(wire: dict[str, Any]) -> Any:
+    """The arguments, or the text of them where that is all there is.
+
+    While they stream, `input` holds what could be made of `rawInput` so far: the text is the truth.
+    """
+    value, raw = wire.get("input"), wire.get("rawInput")
+    if wire["state"] == "input-streaming" and isinstance(raw, str) and raw.strip():
+        return value if isinstance(value, dict) and value == read_arguments(raw)[0] else raw
+    return raw if value is None else value
 
 
 def is_legacy_tool(part: dict[str, Any]) -> bool:
