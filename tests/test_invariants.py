@@ -36,7 +36,15 @@ BOTH = "[another result of the same call]"
 """What stands between two results of one call, each of which may have been no text."""
 
 _GIVEN_ANEW = frozenset(
-    {"unknown-role", "reused-call-id", "duplicate-call-id", "system-position", "misplaced-block", "misplaced-result"}
+    {
+        "unknown-role",
+        "reused-call-id",
+        "duplicate-call-id",
+        "system-position",
+        "misplaced-block",
+        "misplaced-result",
+        "result-before-call",
+    }
 )
 """Rules by which a message may become equal to one that is gone."""
 

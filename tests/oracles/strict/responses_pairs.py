@@ -84,7 +84,7 @@ def _fit(call: dict[str, Any], output: dict[str, Any], where: str) -> Iterator[s
         yield f"ORS-05 {where}: {kind(output)} answers a {kind(call)}"
     pending = {text_of(check, "id") for check in members(call.get("pending_safety_checks"))}
     acknowledged = {text_of(check, "id") for check in members(output.get("acknowledged_safety_checks"))}
-    if pending - acknowledged:
+    if kind(call) == "computer_call" and pending - acknowledged:
         yield f"ORS-17 {where}: pending safety checks were not acknowledged"
 
 
