@@ -113,8 +113,10 @@ class Plan:
             for row, parent in named.items()
             if row in self.parents or parent in self.gone or index.flags[row] & RELINKED
         }
+        # New lines name rows too; all new names have to be known before the next step.
         for line in self.new.values():
             self.name_of(line.parent)
+            self.linked_name(-1 if line.call is None else line.call)
         # What was linked already to a row with a new name is linked to that name.
         return found | {row: self.name_of(parent) for row, parent in named.items() if parent in self.named}
 
