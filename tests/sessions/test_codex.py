@@ -252,3 +252,11 @@ def test_probe(path: Path) -> None:
     assert probed(save(path, [META, says("user", "go"), {"record_type": "state"}]).read_bytes())
     assert probed(b"\x28\xb5\x2f\xfd...")
     assert not any(map(probed, (b"", b'{"type":"user","message":{}}', b'[{"role":"user"}]', b'{"role":"user"}')))
+
+
+def test_bytes_that_a_repair_takes_out_do_not_decide(path: Path) -> None:
+    """NUL bytes in the header of a file without envelopes: it is the same session before and after they are gone."""
+    whole = (Path(__file__).parents[1] / "cases" / "sessions" / "codex-without-envelopes.jsonl").read_bytes()
+
+    for data in (whole, whole.replace(b"instructions", b"instru\0\0ctions", 1)):
+        assert codex.probe(Sample(path, data))

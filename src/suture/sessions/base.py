@@ -48,7 +48,7 @@ class Sample(msgspec.Struct, frozen=True):
         found = []
         for line in self.data.removeprefix(b"\xef\xbb\xbf").splitlines():
             try:
-                value = decode(line.strip(b"\0 \t\r"))
+                value = decode(line.replace(b"\0", b"").strip(b" \t\r"))
             except (ValueError, RecursionError):
                 continue
             if isinstance(value, dict):
