@@ -422,7 +422,7 @@ def _by_request(messages: list[Any], by_type: dict[str | None, list[int]], reque
 
 def continues(message: Any, before: Any, /) -> bool:
     """A round ends before the user's message, and before the first call behind results."""
-    if not isinstance(message, dict) or message.get("role") == "user":
+    if not isinstance(message, dict) or (message.get("role") == "user" and message.get("type", "message") == "message"):
         return False
     return not (_is_one_of(message, CALLS) and _is_one_of(before, OUTPUTS))
 
