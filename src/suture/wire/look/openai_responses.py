@@ -59,7 +59,7 @@ _LEADS_NOWHERE: Final = frozenset({*OUTPUTS, *NOT_PRODUCED, "", "?"})
 """What reasoning did not lead to; what does not fit may be a user's message."""
 _FAR_REACHING: Final = frozenset(
     {"compaction_trigger", "item_reference", "mcp_approval_request"}
-    | {"open_calls", "reasoning_model", "stored_reasoning_for"}
+    | {"open_calls", "previous_response_id", "conversation", "reasoning_model", "stored_reasoning_for"}
 )
 """Items and settings that bear upon items anywhere: what is wrong is then judged as a whole."""
 _READERS: Final = frozenset({"model", "store"})
