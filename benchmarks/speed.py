@@ -72,7 +72,7 @@ def main() -> int:
     for wire in FORMATS:
         for count in counts:
             jobs, size, _ = jobs_for(wire, count)
-            times = best(jobs, 15 if count <= 10_000 else 5)
+            times = best(jobs, max(5, min(60, 200_000 // count)))
             ratios = {
                 "check": times["check"] / times["decode"],
                 "repair 1 %": times["repair 1 %"] / times["decode 1 %"],
