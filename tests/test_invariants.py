@@ -129,6 +129,30 @@ def test_broken_histories_are_repaired_for_good(format: str) -> None:
     holds()
 
 
+def turn(format: str, text: str) -> list[dict[str, Any]]:
+    """A turn that no other is equal to."""
+    if format == "ai_sdk_ui":
+        return [
+            {"id": f"{text} {role}", "role": role, "parts": [{"type": "text", "text": f"{text} {role}"}]}
+            for role in ("user", "assistant")
+        ]
+    return [{"role": role, "content": f"{text} {role}"} for role in ("user", "assistant")]
+
+
+@every_format
+def test_turns_beside_what_is_broken_are_passed_on(format: str) -> None:
+    """The turn before it is the same objects, and so is what comes after it, but for the message that results join."""
+
+    @given(broken(format))
+    def holds(messages: list[Any]) -> None:
+        before, after = turn(format, "before"), turn(format, "after")
+        done = suture.repair([*before, *messages, *after], format).messages
+        for message in (*before, after[-1]):
+            assert any(message is other for other in done)
+
+    holds()
+
+
 @every_format
 def test_anything_is_taken(format: str) -> None:
     """Any list of JSON objects is taken and settled by one repair, or refused as another format; nothing crashes."""

@@ -211,10 +211,11 @@ def _require_format(messages: list[Any], suspects: set[int], adapter: Adapter) -
         InputError: if suspects make calls the way another format does, and no message is plainly one of the adapter's.
     """
     own = getattr(adapter, "base", adapter)
-    for name, other in ADAPTERS.items():
-        where = next((i for i in sorted(suspects) if name != own.NAME and other.makes_call(messages[i])), None)
-        if where is not None and own.fits(messages) < DECISIVE:
-            raise InputError(f"{adapter.ROOT}[{where}]", f"a message of {adapter.NAME}", f"one of {name}")
+    others = {name: other.makes_call for name, other in ADAPTERS.items() if name != own.NAME}
+    foreign = ((index, name) for index in sorted(suspects) for name in others if others[name](messages[index]))
+    where, named = next(foreign, (-1, ""))
+    if named and own.fits(messages) < DECISIVE:
+        raise InputError(f"{adapter.ROOT}[{where}]", f"a message of {adapter.NAME}", f"one of {named}")
 
 
 def _broken(
