@@ -139,6 +139,18 @@ def test_an_id_of_the_shared_part_is_found_again_in_a_branch(path: Path) -> None
     assert compared(whole(path)) == compared(streamed(path, 1))
 
 
+def test_what_a_compaction_kept_is_judged_in_each_branch(path: Path) -> None:
+    """Behind the summary that ends one branch, a call stands without the result that it has in the other."""
+    made = Transcript().user("u", "go", None).call("a", "m1", "A")
+    kept = {"preservedMessages": {"anchorUuid": made.uuid("s"), "uuids": [made.uuid("a")]}}
+    cut = {"type": "system", "subtype": "compact_boundary", "logicalParentUuid": made.uuid("a")}
+    made.add("b", None, **cut, compactMetadata=kept)
+    made.user("s", "summary", isCompactSummary=True).result("r", "L", "a").save(path)
+
+    assert ("branch 2", 2, "SU101", "A") in streamed(path, 1)
+    assert compared(whole(path)) == compared(streamed(path, 1))
+
+
 def test_findings_outside_of_messages_are_dropped(path: Path) -> None:
     """A finding about what stands around a window is not the file's."""
     long(3).save(path)

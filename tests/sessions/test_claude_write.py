@@ -303,6 +303,26 @@ def test_the_first_thread_decides_about_shared_lines(path: Path) -> None:
     assert ["user: error A", "user: hm", "user: result A"] == summary(branch)[2:]
 
 
+def test_the_live_branch_stays_the_live_one(path: Path) -> None:
+    """It is the one that ends last in the file, also where its last line moves up to its call."""
+    made = Transcript().user("u", "go", None).call("a", "m1", "A").user("v", "hm").user("w", "other", "a")
+    path.write_bytes(mend(claude_code.read(made.result("r", "A", "v").save(path))))
+    main, branch = claude_code.history(claude_code.read(path))
+
+    assert ["user: go", "assistant: call A", "user: result A", "user: hm"] == summary(main)
+    assert ["user: error A", "user: other"] == summary(branch)[2:]
+
+
+def test_a_line_is_found_beside_one_that_moved(path: Path) -> None:
+    """What comes before it in the conversation may have stood behind it in the file."""
+    made = Transcript().user("u", "go", None).call("a", "m1", "A").call("b", "m1", "B").call("c", "m2", "C")
+    before = made.user("v", "again").result("r", "B").data
+    path.write_bytes(before)
+    path.write_bytes(mend(claude_code.read(path)))
+
+    assert before.splitlines()[4].split(b',"isSidechain"')[1] in path.read_bytes()
+
+
 def test_any_text_can_be_a_call_id(path: Path) -> None:
     """Also one that has no UTF-8 form."""
     made = Transcript().user("u", "go", None).call("a", "m1", "A\ud83d").user("v", "hm").save(path)

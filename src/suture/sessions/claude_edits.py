@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
+from suture.sessions.rewrite import moved
+
 __all__ = ["Kept", "edits_of"]
 
 _IDS: Final = ("id", "tool_use_id")
@@ -37,6 +39,10 @@ class _Place(msgspec.Struct):
 
     role: str
     row: int
+    home: int
+    """The number of its message."""
+    number: int
+    """Its own number, counted over all messages."""
     block: Any
     taken: bool = False
 
@@ -72,16 +78,15 @@ class _Finding:
     def __init__(self, messages: Sequence[Any], trace: Sequence[Sequence[tuple[int, int]]]) -> None:
         self.whole = {id(message): number for number, message in enumerate(messages)}
         self.trace = trace
-        self.message_of_row: dict[int, int] = {}
         self.roles: dict[int, str] = {}
         self.counts: dict[int, int] = {}
         self.places: list[list[_Place]] = []
+        self.count = 0
         self.by_identity: dict[int, _Place] = {}
         self.by_call: dict[tuple[str, str], list[_Place]] = {}
         self.claimed: dict[tuple[int, int], _Place] = {}
         """Repaired message and block number: the place that the block takes."""
-        for number, (message, sources) in enumerate(zip(messages, trace, strict=True)):
-            self.message_of_row.update((row, number) for row, _ in sources)
+        for message, sources in zip(messages, trace, strict=True):
             self.places.append(list(self._places_in(message, sources)))
 
     def _places_in(self, message: Any, sources: Sequence[tuple[int, int]]) -> Iterator[_Place]:
@@ -90,7 +95,8 @@ class _Finding:
             self.roles[row], self.counts[row] = message["role"], count
             for _ in range(count):
                 block = next(blocks)
-                place = _Place(message["role"], row, block)
+                place = _Place(message["role"], row, len(self.places), self.count, block)
+                self.count += 1
                 if isinstance(block, dict):
                     self.by_identity[id(block)] = place
                     if key := _call_key(block):
@@ -139,24 +145,30 @@ class _Finding:
 
     def _claim_in_gaps(self, repaired: Sequence[Any]) -> None:
         """Between two messages that were found, what is left on both sides is matched in order."""
+        # A block that was moved up or down says nothing about where its new neighbours come from.
+        found = [place.number for number, message in enumerate(repaired) for place in self._found(number, message)]
+        astray = moved(found)
         at = 0
         for number, message in enumerate(repaired):
-            if id(message) in self.whole:
-                at = max(at, self.whole[id(message)])
-                continue
-            blocks = _blocks_of(message)
-            homes = self._homes(number, len(blocks))
-            near = range(min([at, *homes]), self._last_free(max([at, *homes])) + 1)
-            for part, block in enumerate(blocks):
-                if (number, part) not in self.claimed:
-                    places = (place for home in near for place in self.places[home] if place.role == message["role"])
-                    self._take_first((number, part), (place for place in places if _replaces(block, place.block)))
-            at = max([at, *self._homes(number, len(blocks))])
+            if id(message) not in self.whole:
+                homes = self._homes(number, message, astray)
+                near = range(min([at, *homes]), self._last_free(max([at, *homes])) + 1)
+                for part, block in enumerate(_blocks_of(message)):
+                    if (number, part) not in self.claimed:
+                        free = (place for home in near for place in self.places[home] if place.role == message["role"])
+                        self._take_first((number, part), (place for place in free if _replaces(block, place.block)))
+            at = max([at, *self._homes(number, message, astray)])
 
-    def _homes(self, number: int, parts: int) -> list[int]:
-        """The original messages that the blocks of a repaired message come from, as far as they have been found."""
-        found = (self.claimed.get((number, part)) for part in range(parts))
-        return [self.message_of_row[place.row] for place in found if place]
+    def _homes(self, number: int, message: Any, astray: set[int]) -> list[int]:
+        """The original messages that the blocks of a repaired message come from, but for those that were moved."""
+        return [place.home for place in self._found(number, message) if place.number not in astray]
+
+    def _found(self, number: int, message: Any) -> list[_Place]:
+        """The places that the blocks of a repaired message come from, as far as they have been found."""
+        if id(message) in self.whole:
+            return self.places[self.whole[id(message)]]
+        found = (self.claimed.get((number, part)) for part in range(len(_blocks_of(message))))
+        return [place for place in found if place]
 
     def _last_free(self, at: int) -> int:
         """The last message before the next one behind `at` that has been found."""

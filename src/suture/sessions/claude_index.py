@@ -18,7 +18,7 @@ from msgspec import UNSET, UnsetType
 from suture.errors import SessionError
 from suture.sessions.damage import Damage
 from suture.sessions.files import problems_of
-from suture.sessions.lines import RawLine, decode, is_utf8, raw_lines, salvage
+from suture.sessions.lines import Piece, RawLine, decode, is_utf8, raw_lines, salvage
 
 __all__ = [
     "ASSISTANT",
@@ -149,6 +149,10 @@ class ClaudeIndex:
         """How many rows there are."""
         return len(self.offsets)
 
+    def place_of(self, row: int) -> tuple[int, int]:
+        """The number of a row's line, and which record on that line it is."""
+        return self.numbers[row], self.pieces.get(row, 0)
+
     def tools_of(self, row: int) -> tuple[int, ...]:
         """The tool calls that a row makes or answers."""
         return self.more_tools.get(row) or ((self.tools[row],) if self.tools[row] else ())
@@ -159,18 +163,28 @@ class ClaudeIndex:
         Raises:
             SessionError: the file is no longer what it was.
         """
+        value = self._piece(stream, row).value
+        assert isinstance(value, dict)
+        return value
+
+    def data(self, stream: BinaryIO, row: int) -> bytes:
+        """The record as it is written in the file, without the end of its line.
+
+        Raises:
+            SessionError: the file is no longer what it was.
+        """
+        return self._piece(stream, row).data
+
+    def _piece(self, stream: BinaryIO, row: int) -> Piece:
         stream.seek(self.offsets[row])
         data = stream.read(self.lengths[row])
         raw = RawLine(self.numbers[row], self.offsets[row], len(data), data)
         try:
             if self.flags[row] & SALVAGED:
-                value = salvage(raw, is_record).pieces[self.pieces.get(row, 0)].value
-            else:
-                value = decode(raw.text)
+                return salvage(raw, is_record).pieces[self.pieces.get(row, 0)]
+            return Piece(raw.text, decode(raw.text))
         except (ValueError, IndexError, RecursionError) as error:
             raise SessionError(str(getattr(stream, "name", "")), "the file changed while it was being read") from error
-        assert isinstance(value, dict)
-        return value
 
 
 def index_file(path: Path) -> ClaudeIndex:

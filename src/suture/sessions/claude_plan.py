@@ -58,6 +58,8 @@ class Plan:
         """What a row is linked to: another row, a new line, or what the file says."""
         self.gone: set[int] = set()
         """The rows that are to be left out."""
+        self.ends: dict[int, int] = {}
+        """The rows that end a conversation now, and those that did before: the last end in a file is the live one."""
         self.new: dict[str, NewLine] = {}
         self.decided: set[int] = set()
         """The rows of the threads so far."""
@@ -87,8 +89,8 @@ class Plan:
         if self.index.uuids[row] and self.index.uuids[row] not in self.shared:
             found: str = self.name(row)
             return found
-        place = f"{self.index.numbers[row]}.{self.index.pieces.get(row, 0)}"
-        return self.named.setdefault(row, str(uuid.uuid5(_NAMESPACE, f"{place}:{json.dumps(self.value(row))}")))
+        line, piece = self.index.place_of(row)
+        return self.named.setdefault(row, str(uuid.uuid5(_NAMESPACE, f"{line}.{piece}:{json.dumps(self.value(row))}")))
 
     def add_thread(self, mended: Mended) -> None:
         """Takes in what a repair did to one thread."""
@@ -245,6 +247,16 @@ class _Weaving:
             if isinstance(line, NewLine) or former != self.plan.index.parents[line]:
                 self._set_parent(line, former)
         self._note_new_lines(chain)
+        if self.path[-1] not in self.place and chain:
+            self._end_with(chain[-1])
+
+    def _end_with(self, last: int | NewLine) -> None:
+        """Has the new end of the chain stand in the file where the old one did."""
+        leaf = self.path[-1]
+        if isinstance(last, NewLine):
+            last.beside, last.ahead = leaf, False
+        elif last not in self.plan.decided:
+            self.plan.ends[last] = leaf
 
     def _parent_of_all(self, head: int | NewLine) -> str | None:
         """What the new first line of the chain continues: what the old one did.

@@ -121,8 +121,9 @@ class _Checking:
         own, differs = False, self.near < 0
         for number, window in enumerate(self._windows()):
             rows = [row for turn in window.turns for row in turn.rows]
-            differs = differs or self.near in rows
-            if not differs and all(held[row] for row in rows) and self.ties.far.isdisjoint(rows):
+            # Behind its own lines, a branch may hold shared ones once more: those that a compaction kept.
+            differs = differs or self.near in rows or not all(held[row] for row in rows)
+            if not differs and self.ties.far.isdisjoint(rows):
                 calls = (row for row in rows if self.index.flags[row] & ASSISTANT)
                 self.seen.update(tool for row in calls for tool in self.index.tools_of(row))
                 continue

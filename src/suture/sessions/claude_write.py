@@ -49,11 +49,16 @@ def _changes(plan: Plan) -> dict[tuple[int, int], Change]:
         links = {"parentUuid": parents[row]} if row in parents else {}
         links |= {"uuid": plan.named[row]} if row in plan.named else {}
         edit = _gone if row in plan.gone else partial(_edited, content, links)
-        changes[index.numbers[row], index.pieces.get(row, 0)] = Change(edit=edit)
+        changes[index.place_of(row)] = Change(edit=edit)
     for line, record in added:
-        where = index.numbers[line.beside], index.pieces.get(line.beside, 0)
-        change = changes.setdefault(where, Change())
+        change = changes.setdefault(index.place_of(line.beside), Change())
         (change.before if line.ahead else change.after).append(record)
+    for row, former in plan.ends.items():
+        change = changes.setdefault(index.place_of(row), Change())
+        data = index.data(plan.stream, row)
+        kept = change.edit(data) if change.edit else data
+        changes.setdefault(index.place_of(former), Change()).after += [kept] if kept is not None else []
+        change.edit = _gone
     return changes
 
 
