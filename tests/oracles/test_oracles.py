@@ -31,6 +31,30 @@ LEGAL_DELETIONS = {
     ("AIU-05-v1", "call"): "the whole part is gone",
     ("AIU-01-v2", "call"): "the whole part is gone",
 }
+# An approved call, and what may stand behind it: what is sent to the model makes it an earlier step's.
+DECIDED: list[Any] = [
+    {
+        "id": "y",
+        "role": "assistant",
+        "parts": [
+            {
+                "type": "tool-deploy",
+                "toolCallId": "c",
+                "input": {},
+                "state": "approval-responded",
+                "approval": {"id": "p", "approved": True},
+            }
+        ],
+    }
+]
+REST: list[Any] = [
+    {"type": "step-start"},
+    {"type": "data-progress", "data": 1},
+    {"type": "source-url", "sourceId": "s", "url": "u"},
+    {"type": "text", "text": "Done."},
+    {"type": "reasoning", "text": "Done?"},
+    {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,AA=="},
+]
 # The one thing that the AI SDK refuses and the contracts do not name: a history in which nobody says anything.
 NOTHING_TO_SEND = "AI_InvalidPromptError: Invalid prompt: messages must not be empty"
 
@@ -120,6 +144,9 @@ def test_the_ai_sdk_agrees_with_the_strict_checker() -> None:
     lists: list[Any] = [history("ai_sdk_ui", 1 + seed % 5, seed) for seed in range(250)]
     lists += [mutated("ai_sdk_ui", 1 + seed % 4, seed, [seed * 7, seed * 11]) for seed in range(600)]
     lists += [garbage(Dice(seed), 1 + seed % 4) for seed in range(150)]
+    lists += [
+        [*history("ai_sdk_ui", 1, 0), *DECIDED, {"id": "z", "role": "assistant", "parts": [part]}] for part in REST
+    ]
     # An empty list is never judged, and AIU-02 is about what the model sees, not about what can be sent.
     judged = [messages for messages in lists if messages]
     for messages, error in zip(judged, node.ai_errors(judged), strict=True):

@@ -119,6 +119,14 @@ def test_a_decided_call_of_the_last_step_is_left_to_the_sdk(after: list[Any]) ->
         assert [] == found([USER, answer(tool("approval-responded", approval=approval), *after)])
 
 
+@pytest.mark.parametrize("after", [[], [{"type": "data-progress", "data": 1}], [STEP]], ids=str)
+def test_a_message_that_sends_nothing_is_not_the_last_one(after: list[Any]) -> None:
+    """The SDK makes no model message of it, and runs what was approved before it."""
+    messages = [USER, answer(tool("approval-responded")), {**answer(*after), "id": "a2"}]
+
+    assert [] == found(messages) == strict.violations(messages, FORMAT)
+
+
 @pytest.mark.parametrize("after", [[STEP, SAID], [STEP, tool(call_id="c2")]], ids=["text", "call"])
 def test_a_decided_call_of_an_earlier_step_is_settled(after: list[Any]) -> None:
     """The SDK never gets to it."""

@@ -64,6 +64,7 @@ def is_tool(part: dict[str, Any]) -> bool:
 
 def _messages(messages: Messages, request: Request) -> Iterator[str]:
     """Judge every message."""
+    end = _last_message(messages)
     for place, message in numbered(messages):
         where, role, parts = f"[{place}]", text_of(message, "role"), message.get("parts")
         if role not in ROLES:
@@ -77,9 +78,24 @@ def _messages(messages: Messages, request: Request) -> Iterator[str]:
             continue
         if not parts and role != "assistant":
             yield f"AIU-09 {where}: {role} message without parts"
-        step = _last_step(parts) if place == len(messages) - 1 else len(parts)
+        step = _last_step(parts) if place >= end else len(parts)
         for spot, part in enumerate(parts):
             yield from _part(part, f"{where}.parts[{spot}]", role, last=spot >= step)
+
+
+def _last_message(messages: Messages) -> int:
+    """Find the last message that becomes a model message: an assistant's without a part to send becomes none."""
+    end = 0
+    for place, message in numbered(messages):
+        parts = message.get("parts")
+        if message.get("role") != "assistant" or not isinstance(parts, list) or any(map(_is_sent, parts)):
+            end = place
+    return end
+
+
+def _is_sent(part: object) -> bool:
+    """Whether an assistant's part goes into a request."""
+    return not isinstance(part, dict) or is_tool(part) or kind(part) in {"text", "reasoning", "file"}
 
 
 def _last_step(parts: list[Any]) -> int:
