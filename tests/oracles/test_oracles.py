@@ -144,9 +144,9 @@ def test_the_ai_sdk_agrees_with_the_strict_checker() -> None:
     lists: list[Any] = [history("ai_sdk_ui", 1 + seed % 5, seed) for seed in range(250)]
     lists += [mutated("ai_sdk_ui", 1 + seed % 4, seed, [seed * 7, seed * 11]) for seed in range(600)]
     lists += [garbage(Dice(seed), 1 + seed % 4) for seed in range(150)]
-    lists += [
-        [*history("ai_sdk_ui", 1, 0), *DECIDED, {"id": "z", "role": "assistant", "parts": [part]}] for part in REST
-    ]
+    whole = history("ai_sdk_ui", 1, 0)
+    lists += [[*whole, *DECIDED, {"id": "z", "role": "assistant", "parts": [part]}] for part in REST]
+    lists += [[*whole, {**DECIDED[0], "parts": [*DECIDED[0]["parts"], {"type": "step-start"}, part]}] for part in REST]
     # An empty list is never judged, and AIU-02 is about what the model sees, not about what can be sent.
     judged = [messages for messages in lists if messages]
     for messages, error in zip(judged, node.ai_errors(judged), strict=True):

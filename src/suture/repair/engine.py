@@ -16,7 +16,7 @@ __all__ = ["mend"]
 def mend(entries: list[Entry], bench: Bench) -> list[Message]:
     """The messages of `entries`, repaired for the bench's target; what was done is in the bench's report."""
     entries = items.prepare(blocks.apply(entries, bench), bench)
-    pairing = pair(entries, bench)
+    pairing = pair(entries, joins_roles=bench.limits.joins_roles)
     duplicates.apply(pairing, bench)
     item_types.fit(pairing, bench)
     ordering.apply(pairing, bench)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from operator import is_
 
 import msgspec
 
@@ -45,8 +44,13 @@ def edit_calls(messages: list[Message], edit: Callable[[ToolPart], Part]) -> lis
     """Each call replaced by what `edit` makes of it; messages in which nothing changed stay the same objects."""
     result = []
     for message in messages:
-        edited = [edit(part) if type(part) is ToolPart else part for part in message.parts]
-        result.append(message if all(map(is_, edited, message.parts)) else with_parts(message, edited))
+        changed: dict[int, Part] = {}
+        for number, part in enumerate(message.parts):
+            if type(part) is ToolPart and (edited := edit(part)) is not part:
+                changed[number] = edited
+        result.append(
+            with_parts(message, (changed.get(n, part) for n, part in enumerate(message.parts))) if changed else message
+        )
     return result
 
 

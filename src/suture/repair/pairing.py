@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from suture.repair.bench import Bench
 from suture.transcript import Entry, Result, ToolPart
 
 __all__ = ["Answer", "Pairing", "Slot", "pair"]
@@ -19,30 +18,25 @@ __all__ = ["Answer", "Pairing", "Slot", "pair"]
 class Answer:
     """A result on its way to a call."""
 
-    __slots__ = ("entry", "exchange", "result", "turn")
+    __slots__ = ("entry", "result", "turn")
 
-    def __init__(self, result: Result, entry: int, turn: int, exchange: int) -> None:
-        """`entry` is where it stands, `turn` the turn whose run of results it stands in, -1 outside of any.
-
-        `exchange` grows whenever the user or the developer spoke before it.
-        """
+    def __init__(self, result: Result, entry: int, turn: int) -> None:
+        """`entry` is where it stands, `turn` the turn whose run of results it stands in, -1 outside of any."""
         self.result: Result = result
         self.entry: int = entry
         self.turn: int = turn
-        self.exchange: int = exchange
 
 
 class Slot:
     """A call, and what answers it."""
 
-    __slots__ = ("answers", "entry", "exchange", "part", "turn", "via_item")
+    __slots__ = ("answers", "entry", "part", "turn", "via_item")
 
-    def __init__(self, part: ToolPart, entry: int, turn: int, exchange: int) -> None:
-        """`entry` is where the call stands, `turn` the first entry of its turn, `exchange` as for an answer."""
+    def __init__(self, part: ToolPart, entry: int, turn: int) -> None:
+        """`entry` is where the call stands, `turn` the first entry of its turn."""
         self.part: ToolPart = part
         self.entry: int = entry
         self.turn: int = turn
-        self.exchange: int = exchange
         self.answers: list[Answer] = []
         self.via_item: bool = False
 
@@ -59,9 +53,9 @@ class Pairing:
         self._open: dict[str, list[Slot]] = {}
         self._early: list[Answer] = []
 
-    def call(self, part: ToolPart, entry: int, turn: int, exchange: int) -> None:
+    def call(self, part: ToolPart, entry: int, turn: int) -> None:
         """Take up a call."""
-        slot = Slot(part, entry, turn, exchange)
+        slot = Slot(part, entry, turn)
         self.slots.append(slot)
         if part.executor == "provider":
             self.by_provider_id.setdefault(part.call_id, []).append(slot)
@@ -126,19 +120,16 @@ class Pairing:
         return turn[0]
 
 
-_SPEAKERS = frozenset({"user", "system"})
+def pair(entries: list[Entry], *, joins_roles: bool) -> Pairing:
+    """Pair the calls and results of `entries`, in one pass over them.
 
-
-def pair(entries: list[Entry], bench: Bench) -> Pairing:
-    """Pair the calls and results of `entries`, in one pass over them."""
+    `joins_roles` says whether neighbours of one role are one turn for the target.
+    """
     pairing = Pairing()
-    joins_roles, late = bench.limits.joins_roles, bench.limits.results == "after"
-    turn, run_open, role, last, exchange = -1, False, "", -1, 0
+    turn, run_open, role, last = -1, False, "", -1
     for index, entry in enumerate(entries):
         place = int(entry.origin.at[0])
         adjacent = place in (last, last + 1)
-        if entry.role in _SPEAKERS or (late and not adjacent and bench.spoken_between(last + 1, place, _SPEAKERS)):
-            exchange += 1
         last = place
         if entry.role == "assistant":
             if not (joins_roles and role == "assistant" and adjacent):
@@ -150,9 +141,9 @@ def pair(entries: list[Entry], bench: Bench) -> Pairing:
         for item in entry.items:
             if isinstance(item, Result):
                 inside = run_open and (role != "assistant" or item.executor == "provider")
-                pairing.result(Answer(item, index, turn if inside else -1, exchange))
+                pairing.result(Answer(item, index, turn if inside else -1))
             elif isinstance(item, ToolPart):
-                pairing.call(item, index, turn, exchange)
+                pairing.call(item, index, turn)
             elif role == "user":
                 run_open = False
     pairing.finish()

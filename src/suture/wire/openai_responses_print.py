@@ -51,9 +51,9 @@ class _Printer:
 
     def add(self, message: Message) -> None:
         """Print a message; results that stood before it come first, and so do new ones unless it goes on calling."""
-        calls = any(isinstance(part, ToolPart) for part in message.parts)
-        last = _whole_kind(message) == "compaction_trigger"
-        if self._release(None if last else message.place) or not calls:
+        calls = ToolPart in map(type, message.parts)
+        last = not calls and _whole_kind(message) == "compaction_trigger"
+        if (self.waiting and self._release(None if last else message.place)) or not calls:
             self._pay()
         spoken: list[Part] = []
         for part in message.parts:
@@ -102,15 +102,16 @@ class _Printer:
         """Print the results that stood before this index, in their old order; whether there were any."""
         due = [pair for pair in self.waiting if before is None or pair[0] < before]
         if due:
-            self.waiting = [pair for pair in self.waiting if not (before is None or pair[0] < before)]
+            self.waiting = [] if len(due) == len(self.waiting) else [pair for pair in self.waiting if pair not in due]
             due.sort(key=lambda pair: pair[0])
             self._insert(item for _, item in due)
         return bool(due)
 
     def _pay(self) -> None:
         """Print the results that never had a place."""
-        self._insert(self.owed)
-        self.owed = []
+        if self.owed:
+            self._insert(self.owed)
+            self.owed = []
 
     def _insert(self, items: Iterable[Any]) -> None:
         """Put results behind what is printed, but never between reasoning and what it led to."""
@@ -228,9 +229,11 @@ def _print_call(part: ToolPart) -> Any:
     kind = part.kind if part.kind in _CALL_TYPES else "function"
     fields: dict[str, Any] = {"type": _CALL_TYPES[kind], "id": _id(wire, part.item_id), "call_id": part.call_id}
     if kind == "function":
-        fields |= {"name": part.name, "arguments": part.raw_input if part.raw_input is not None else dumps(part.input)}
+        fields["name"] = part.name
+        fields["arguments"] = part.raw_input if part.raw_input is not None else dumps(part.input)
     elif kind == "custom":
-        fields |= {"name": part.name, "input": part.input if isinstance(part.input, str) else dumps(part.input)}
+        fields["name"] = part.name
+        fields["input"] = part.input if isinstance(part.input, str) else dumps(part.input)
     elif wire is not None and ASKED[kind] in wire:
         fields[ASKED[kind]] = part.input
     elif kind == "tool_search" and wire is None:

@@ -99,9 +99,9 @@ def _is_sent(part: object) -> bool:
 
 
 def _last_step(parts: list[Any]) -> int:
-    """Find where the last step of a message begins that holds anything."""
-    starts = [place for place, part in numbered(parts) if kind(part) == "step-start" and place < len(parts) - 1]
-    return starts[-1] if starts else 0
+    """Find where the last step of a message begins that holds anything to send."""
+    sent = max((place for place, part in enumerate(parts) if _is_sent(part)), default=0)
+    return max((place for place, part in numbered(parts[:sent]) if kind(part) == "step-start"), default=0)
 
 
 def _part(part: object, where: str, role: str, *, last: bool) -> Iterator[str]:

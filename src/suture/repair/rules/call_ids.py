@@ -113,6 +113,9 @@ RULES = (
 def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Give every call a valid id of its own within the target's scope."""
     namer = _Namer(bench)
+    calls = [part for message in messages for part in message.parts if type(part) is ToolPart]
+    if len(calls) == len({part.call_id for part in calls}) and all(map(namer.fits, calls)):
+        return messages
     result = []
     for message in messages:
         namer.enter(message)
@@ -130,11 +133,15 @@ class _Namer:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         limits = bench.limits
-        self.fits = re.compile(limits.id_pattern).fullmatch if limits.id_pattern else None
+        self.matches = re.compile(limits.id_pattern or r"(?s:.*)").fullmatch
         self.used: set[str] = set()
         self.place = -1
         self.taken: set[str] | None = None
         self.derived: dict[str, int] = {}
+
+    def fits(self, part: ToolPart) -> bool:
+        """Whether the id of a call may stay what it is, as long as no other call has it."""
+        return part.kind == "legacy" or not self._problem(part)[0]
 
     def enter(self, message: Message) -> None:
         """Begin a message: where ids only have to be unique inside it, or since the user spoke, the earlier ones go."""
@@ -173,7 +180,7 @@ class _Namer:
                 "server-call-id",
                 f"the id {old!r} of a provider's call does not begin with {limits.server_id_prefix!r}",
             )
-        if self.fits is not None and not self.fits(old):
+        if not self.matches(old):
             return "malformed-call-id", f"the id {old!r} has characters that are not taken"
         if old in self.used:
             if limits.id_scope == "message":

@@ -71,7 +71,7 @@ _NAMED_BY_ID: Final = frozenset({"function", "custom", "shell", "apply_patch", "
 
 def between(entries: list[Entry], pairing: Pairing, bench: Bench) -> None:
     """Report results between reasoning and what it led to; printing puts them in front of it."""
-    if not bench.applies("separated-reasoning"):
+    if not bench.applies("separated-reasoning") or not any(_is_reasoning(entry.items) for entry in entries):
         return
     held = {answer.entry for slot in pairing.slots for answer in slot.answers if answer.result.origin.at}
     held.update(number for number, entry in enumerate(entries) if noted(entry, ELSEWHERE))
@@ -89,11 +89,13 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Keep reasoning and what it led to together, or take them apart cleanly."""
     if not bench.applies("separated-reasoning"):
         return messages
-    return _unbound(_dangling(_unreadable(messages, bench), bench), bench)
+    if any(_is_reasoning(message.parts) for message in messages):
+        messages = _dangling(_unreadable(messages, bench), bench)
+    return _unbound(messages, bench)
 
 
 def _is_reasoning(items: tuple[Any, ...]) -> bool:
-    return len(items) == 1 and isinstance(items[0], ReasoningPart)
+    return len(items) == 1 and type(items[0]) is ReasoningPart
 
 
 def _where(message: Message) -> tuple[int | str, ...]:

@@ -100,10 +100,12 @@ def prepare(entries: list[Entry], bench: Bench) -> list[Entry]:
         what = "both `previous_response_id` and `conversation` are given"
         if bench.report("two-continuations", (), what, "`previous_response_id` was dropped from `Repaired.request`"):
             bench.request.pop("previous_response_id")
-    entries = [entry for entry in entries if not (noted(entry, "untyped") and _unknown(entry, bench))]
+    if any(entry.metadata for entry in entries):
+        entries = [entry for entry in entries if not (noted(entry, "untyped") and _unknown(entry, bench))]
     if bench.request.get("store") is False:
         entries = [entry for entry in entries if not _unstored(entry, bench)]
-    entries = _own_outputs(_once(entries, bench), bench)
+    if any(entry.id is not None for entry in entries):
+        entries = _own_outputs(_once(entries, bench), bench)
     return _server_calls(entries, bench)
 
 
@@ -186,6 +188,8 @@ def _server_calls(entries: list[Entry], bench: Bench) -> list[Entry]:
         ids = dict.fromkeys(call_id for call_id in known if isinstance(call_id, str) and call_id)
         return [*(_server_call(call_id, 0) for call_id in ids), *entries]
     chained = bool(bench.request.get("previous_response_id") or bench.request.get("conversation"))
+    if not chained and OpaquePart not in {type(item) for entry in entries for item in entry.items}:
+        return entries
     names = {name for entry in entries for call in entry.calls for name in (call.call_id, call.item_id)}
     result = []
     referred = excused = 0
@@ -218,7 +222,9 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Give each record an id that it may bear, and the trigger its place."""
     if not bench.applies("malformed-item-id"):
         return messages
-    return _trigger(_identified(_uncrossed(_answered(messages), bench), bench), bench)
+    if any(message.metadata for message in messages):
+        messages = _answered(messages)
+    return _trigger(_identified(_uncrossed(messages, bench), bench), bench)
 
 
 def _answered(messages: list[Message]) -> list[Message]:
@@ -235,13 +241,14 @@ def _settled(message: Message) -> Message:
 
 def _uncrossed(messages: list[Message], bench: Bench) -> list[Message]:
     """The messages, no result behind a later call that bears its call's id: there it would answer that one."""
+    names = [part.call_id for message in messages for part in message.parts if type(part) is ToolPart]
+    if len(names) == len(set(names)):
+        return messages
     places: dict[str, list[int]] = {}
     for message in messages:
         for part in message.parts:
             if isinstance(part, ToolPart):
                 places.setdefault(part.call_id, []).append(message.place)
-    if all(len(found) == 1 for found in places.values()):
-        return messages
 
     def mend(part: Part, place: int) -> Part:
         if not isinstance(part, ToolPart) or not part.outcome_origin or not part.outcome_origin.at:
@@ -263,7 +270,7 @@ def _identified(messages: list[Message], bench: Bench) -> list[Message]:
     seen: set[str] = set()
     times: Counter[str] = Counter()
     renamed: dict[str, str] = {}
-    result = []
+    result: list[Message] = []
     for message in messages:
         old, kind = id_of(message), kind_of(message)
         if old is not None and kind not in ("item_reference", "result"):

@@ -67,6 +67,9 @@ RULES = (
 )
 
 
+_SPEAKERS = frozenset({"user", "system"})
+
+
 def apply(pairing: Pairing, bench: Bench) -> None:
     """Take each misplaced result out of its place, so that printing puts it behind its call."""
     for slot in pairing.slots:
@@ -112,8 +115,10 @@ def _apart(slot: Slot, answer: Answer, bench: Bench) -> bool:
     """Whether something stands between a call and its answer that may not."""
     if bench.limits.results == "adjacent":
         return answer.turn != slot.turn
-    held_by_server = slot.part.origin is None
-    return answer.exchange != slot.exchange and not held_by_server
+    if answer.turn == slot.turn or slot.part.origin is None:  # one turn, or a call that only the server holds
+        return False
+    start, stop = slot.part.origin.at[0], answer.result.origin.at[0]
+    return bench.spoken_between(int(start) + 1, int(stop), _SPEAKERS)
 
 
 def _at(slot: Slot) -> tuple[int | str, ...]:
@@ -132,4 +137,4 @@ def _displaced(answer: Answer) -> Answer:
         origin=Origin((), result.origin.wire),
         container=Origin((), result.container.wire),
     )
-    return Answer(moved, answer.entry, answer.turn, answer.exchange)
+    return Answer(moved, answer.entry, answer.turn)
