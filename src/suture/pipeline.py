@@ -211,6 +211,8 @@ def _require_format(messages: list[Any], suspects: set[int], adapter: Adapter) -
         InputError: if suspects make calls the way another format does, and no message is plainly one of the adapter's.
     """
     own = getattr(adapter, "base", adapter)
+    if own.fits([messages[min(suspects)]]) >= DECISIVE:
+        return
     others = {name: other.makes_call for name, other in ADAPTERS.items() if name != own.NAME}
     foreign = ((index, name) for index in sorted(suspects) for name in others if others[name](messages[index]))
     where, named = next(foreign, (-1, ""))

@@ -45,18 +45,13 @@ RULES = (
 
 def apply(entries: list[Entry], bench: Bench) -> list[Entry]:
     """Name the roles that are not known, and split entries that hold blocks of the other role."""
-    entries = [_known(entry, bench) for entry in entries]
+    for entry in entries:
+        if entry.metadata and "unknown" in entry.metadata:
+            what = f"the role {entry.metadata['unknown']!r} is not known"
+            bench.report("unknown-role", entry.origin.at, what, f"taken as {entry.role!r}")
     if not bench.applies("misplaced-block"):
         return entries
     return [piece for entry in entries for piece in _split(entry, bench)]
-
-
-def _known(entry: Entry, bench: Bench) -> Entry:
-    """Report a role that was inferred."""
-    if entry.metadata and "unknown" in entry.metadata:
-        what = f"the role {entry.metadata['unknown']!r} is not known"
-        bench.report("unknown-role", entry.origin.at, what, f"taken as {entry.role!r}")
-    return entry
 
 
 def _split(entry: Entry, bench: Bench) -> list[Entry]:

@@ -6,7 +6,6 @@ It knows the common forms of a healthy history. The turns in which anything else
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final
 
 from suture.transcript import PLACEHOLDERS
@@ -150,10 +149,13 @@ def _are_told_apart(messages: list[Any], calls: list[Any], odd: list[int], *, na
         own = [name for name in own if name is not None]
         if len(calls) + len(others) != len({*calls, *others}) or len(own) != len(set(own)):
             return False
-        fit = all(type(name) is str and 0 < len(name) <= 64 for name in chain(calls, own))
-        return fit and (not own or is_plain("".join(own)))
+        return _are_ids(calls) and (not own or (_are_ids(own) and is_plain("".join(own))))
     except TypeError:  # a message that is no object, a name that is no text
         return False
+
+
+def _are_ids(names: list[Any]) -> bool:
+    return not names or (set(map(type, names)) == {str} and 0 < min(map(len, names)) <= max(map(len, names)) <= 64)
 
 
 def _wrong_calls(messages: list[Any]) -> Iterator[int]:
