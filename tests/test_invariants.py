@@ -44,6 +44,7 @@ _GIVEN_ANEW = frozenset(
         "misplaced-block",
         "misplaced-result",
         "result-before-call",
+        "result-content",
     }
 )
 """Rules by which a message may become equal to one that is gone."""

@@ -111,12 +111,12 @@ def _by_type(typed: list[_Item]) -> dict[str | None, list[int]]:
 
 
 def _unfit(message: Any) -> _Item:
-    """What does not fit, and is suspect already: only its ids are of interest, and which call it makes or answers."""
+    """What does not fit, and is suspect already: its ids are of interest, and what hangs on it by its type."""
     if not isinstance(message, dict):
         return _Item(type="?")
     kind, call_id, own = kind_of(message), message.get("call_id"), message.get("id")
     return _Item(
-        type=kind if kind in CALLS or kind in OUTPUTS else "?",
+        type=kind if kind in CALLS or kind in OUTPUTS or kind == "reasoning" else "?",
         call_id=call_id if isinstance(call_id, str) else None,
         id=own if isinstance(own, str) else None,
     )
