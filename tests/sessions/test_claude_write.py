@@ -323,6 +323,17 @@ def test_a_line_is_found_beside_one_that_moved(path: Path) -> None:
     assert before.splitlines()[4].split(b',"isSidechain"')[1] in path.read_bytes()
 
 
+def test_a_result_is_not_taken_for_one_above_that_says_the_same(path: Path) -> None:
+    """A duplicate that goes and a result whose call is renamed are told apart by where they stand."""
+    made = Transcript().user("u", "go", None).call("a", "m1", "A").result("r", "A").call("b", "m1", "B")
+    made.result("s", "A").user("v", "one").user("w", "two", "s").call("c", "m2", "A").result("t", "A").save(path)
+    path.write_bytes(mend(claude_code.read(path)))
+    main, branch = claude_code.history(claude_code.read(path))
+
+    assert ["user: result A error B", "user: two"] == summary(main)[2:4]
+    assert ["user: result A error B", "user: one"] == summary(branch)[2:]
+
+
 def test_any_text_can_be_a_call_id(path: Path) -> None:
     """Also one that has no UTF-8 form."""
     made = Transcript().user("u", "go", None).call("a", "m1", "A\ud83d").user("v", "hm").save(path)

@@ -18,25 +18,30 @@ __all__ = ["Answer", "Pairing", "Slot", "pair"]
 class Answer:
     """A result on its way to a call."""
 
-    __slots__ = ("entry", "result", "turn")
+    __slots__ = ("entry", "exchange", "result", "turn")
 
-    def __init__(self, result: Result, entry: int, turn: int) -> None:
-        """`entry` is where it stands, `turn` the turn whose run of results it stands in, -1 outside of any."""
+    def __init__(self, result: Result, entry: int, turn: int, exchange: int) -> None:
+        """`entry` is where it stands, `turn` the turn whose run of results it stands in, -1 outside of any.
+
+        `exchange` counts the entries before it in which the user or the developer spoke.
+        """
         self.result: Result = result
         self.entry: int = entry
         self.turn: int = turn
+        self.exchange: int = exchange
 
 
 class Slot:
     """A call, and what answers it."""
 
-    __slots__ = ("answers", "entry", "part", "turn", "via_item")
+    __slots__ = ("answers", "entry", "exchange", "part", "turn", "via_item")
 
-    def __init__(self, part: ToolPart, entry: int, turn: int) -> None:
-        """`entry` is where the call stands, `turn` the first entry of its turn."""
+    def __init__(self, part: ToolPart, entry: int, turn: int, exchange: int) -> None:
+        """`entry` is where the call stands, `turn` the first entry of its turn, `exchange` as for an answer."""
         self.part: ToolPart = part
         self.entry: int = entry
         self.turn: int = turn
+        self.exchange: int = exchange
         self.answers: list[Answer] = []
         self.via_item: bool = False
 
@@ -53,9 +58,9 @@ class Pairing:
         self._open: dict[str, list[Slot]] = {}
         self._early: list[Answer] = []
 
-    def call(self, part: ToolPart, entry: int, turn: int) -> None:
+    def call(self, part: ToolPart, entry: int, turn: int, exchange: int) -> None:
         """Take up a call."""
-        slot = Slot(part, entry, turn)
+        slot = Slot(part, entry, turn, exchange)
         self.slots.append(slot)
         if part.executor == "provider":
             self.by_provider_id.setdefault(part.call_id, []).append(slot)
@@ -120,17 +125,21 @@ class Pairing:
         return turn[0]
 
 
+_SPEAKERS = frozenset({"user", "system"})
+
+
 def pair(entries: list[Entry], *, joins_roles: bool) -> Pairing:
     """Pair the calls and results of `entries`, in one pass over them.
 
     `joins_roles` says whether neighbours of one role are one turn for the target.
     """
     pairing = Pairing()
-    turn, run_open, role, last = -1, False, "", -1
+    turn, run_open, role, last, exchange = -1, False, "", -1, 0
     for index, entry in enumerate(entries):
         place = int(entry.origin.at[0])
         adjacent = place in (last, last + 1)
         last = place
+        exchange += entry.role in _SPEAKERS
         if entry.role == "assistant":
             if not (joins_roles and role == "assistant" and adjacent):
                 turn = index
@@ -141,9 +150,9 @@ def pair(entries: list[Entry], *, joins_roles: bool) -> Pairing:
         for item in entry.items:
             if isinstance(item, Result):
                 inside = run_open and (role != "assistant" or item.executor == "provider")
-                pairing.result(Answer(item, index, turn if inside else -1))
+                pairing.result(Answer(item, index, turn if inside else -1, exchange))
             elif isinstance(item, ToolPart):
-                pairing.call(item, index, turn)
+                pairing.call(item, index, turn, exchange)
             elif role == "user":
                 run_open = False
     pairing.finish()

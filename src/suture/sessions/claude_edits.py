@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 import msgspec
@@ -117,24 +117,38 @@ class _Finding:
         ]
         for where, block in blocks:
             self._take_first(where, [self.by_identity[id(block)]] if id(block) in self.by_identity else [])
-        self._claim_by_call([(where, block) for where, block in blocks if where not in self.claimed])
+        left = [(where, block) for where, block in blocks if where not in self.claimed]
+        self._claim_by_call(left, self._reached(repaired) if left else [])
         self._claim_in_gaps(repaired)
 
-    def _claim_by_call(self, blocks: Sequence[tuple[tuple[int, int], Any]]) -> None:
-        """Finds calls and results again: first those whose id alone has changed, as another may have its id now."""
+    def _reached(self, repaired: Sequence[Any]) -> list[int]:
+        """For each repaired message, which original one the messages before it reach to, as far as they are found."""
+        astray = self._astray(repaired)
+        reached = [0]
+        for number, message in enumerate(repaired):
+            reached.append(max([reached[-1], *self._homes(number, message, astray)]))
+        return reached
+
+    def _claim_by_call(self, blocks: Sequence[tuple[tuple[int, int], Any]], reached: Sequence[int]) -> None:
+        """Finds calls and results again: first those whose id alone has changed, as another may have its id now.
+
+        Of several that say the same, the first one that stands no further up than what comes before it.
+        """
         tied = [(where, block) for where, block in blocks if isinstance(block, dict) and _call_key(block)]
         if not tied:
             return
         same: dict[str, list[_Place]] = {}
-        for places in self.by_call.values():
-            for place in places:
-                if not place.taken:
-                    same.setdefault(_apart_from_ids(place.block), []).append(place)
+        for place in sorted(chain.from_iterable(self.by_call.values()), key=lambda place: place.number):
+            if not place.taken:
+                same.setdefault(_apart_from_ids(place.block), []).append(place)
         for where, block in tied:
-            self._take_first(where, same.get(_apart_from_ids(block), ()))
+            self._take_nearest(where, same.get(_apart_from_ids(block), ()), reached[where[0]])
         for where, block in tied:
             if where not in self.claimed:
-                self._take_first(where, self.by_call.get(_call_key(block) or ("", ""), ()))
+                self._take_nearest(where, self.by_call.get(_call_key(block) or ("", ""), ()), reached[where[0]])
+
+    def _take_nearest(self, where: tuple[int, int], places: Sequence[_Place], reached: int) -> None:
+        self._take_first(where, chain((place for place in places if place.home >= reached), places))
 
     def _take_first(self, where: tuple[int, int], places: Iterable[_Place]) -> None:
         for place in places:
@@ -145,9 +159,7 @@ class _Finding:
 
     def _claim_in_gaps(self, repaired: Sequence[Any]) -> None:
         """Between two messages that were found, what is left on both sides is matched in order."""
-        # A block that was moved up or down says nothing about where its new neighbours come from.
-        found = [place.number for number, message in enumerate(repaired) for place in self._found(number, message)]
-        astray = moved(found)
+        astray = self._astray(repaired)
         at = 0
         for number, message in enumerate(repaired):
             if id(message) not in self.whole:
@@ -158,6 +170,11 @@ class _Finding:
                         free = (place for home in near for place in self.places[home] if place.role == message["role"])
                         self._take_first((number, part), (place for place in free if _replaces(block, place.block)))
             at = max([at, *self._homes(number, message, astray)])
+
+    def _astray(self, repaired: Sequence[Any]) -> set[int]:
+        """The blocks that were moved up or down: they say nothing about where their new neighbours come from."""
+        found = (self._found(number, message) for number, message in enumerate(repaired))
+        return moved([place.number for places in found for place in places])
 
     def _homes(self, number: int, message: Any, astray: set[int]) -> list[int]:
         """The original messages that the blocks of a repaired message come from, but for those that were moved."""

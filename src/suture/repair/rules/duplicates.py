@@ -114,7 +114,7 @@ def _report(answer: Answer, action: str, lost: str | None, bench: Bench) -> None
 
 def _with_output(answer: Answer, output: Any) -> Answer:
     result: Result = msgspec.structs.replace(answer.result, output=output)
-    return Answer(result, answer.entry, answer.turn)
+    return Answer(result, answer.entry, answer.turn, answer.exchange)
 
 
 def _signature(output: Any) -> Any:

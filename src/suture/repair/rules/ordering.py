@@ -115,8 +115,10 @@ def _apart(slot: Slot, answer: Answer, bench: Bench) -> bool:
     """Whether something stands between a call and its answer that may not."""
     if bench.limits.results == "adjacent":
         return answer.turn != slot.turn
-    if answer.turn == slot.turn or slot.part.origin is None:  # one turn, or a call that only the server holds
+    if slot.part.origin is None:  # only the server holds the call
         return False
+    if answer.exchange != slot.exchange or answer.turn == slot.turn:
+        return answer.exchange != slot.exchange
     start, stop = slot.part.origin.at[0], answer.result.origin.at[0]
     return bench.spoken_between(int(start) + 1, int(stop), _SPEAKERS)
 
@@ -137,4 +139,4 @@ def _displaced(answer: Answer) -> Answer:
         origin=Origin((), result.origin.wire),
         container=Origin((), result.container.wire),
     )
-    return Answer(moved, answer.entry, answer.turn)
+    return Answer(moved, answer.entry, answer.turn, answer.exchange)
