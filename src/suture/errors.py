@@ -3,10 +3,14 @@
     SutureError
     ├── UsageError            the caller asked for something that does not exist or does not fit
     │   ├── UnknownFormatError    a format name that no adapter has, or messages of no known format
-    │   └── PolicyError           a policy argument with a value that it does not take
+    │   ├── PolicyError           a policy argument with a value that it does not take
+    │   └── EventError            an event that cannot follow what happened in its session before
     ├── InputError            the messages are not what a message list can be; says what was expected at which path
-    └── SessionError          a session file that cannot be read, written or understood
-        └── ChangedFileError      the file changed between reading and writing; nothing was written
+    ├── SessionError          a session file that cannot be read, written or understood
+    │   └── ChangedFileError      the file changed between reading and writing; nothing was written
+    └── StoreError            a store that cannot be opened, read or written; says which and why
+        ├── BusyError             another process is answering in this session
+        └── FencedError           another process took this session since; nothing was written
 
 Each class holds its facts in attributes and makes its sentence from them.
 """
@@ -14,10 +18,14 @@ Each class holds its facts in attributes and makes its sentence from them.
 from __future__ import annotations
 
 __all__ = [
+    "BusyError",
     "ChangedFileError",
+    "EventError",
+    "FencedError",
     "InputError",
     "PolicyError",
     "SessionError",
+    "StoreError",
     "SutureError",
     "UnknownFormatError",
     "UsageError",
@@ -55,6 +63,16 @@ class PolicyError(UsageError):
         super().__init__(f"{argument}={value!r}: expected one of {', '.join(map(repr, expected))}")
 
 
+class EventError(UsageError):
+    """An event that cannot follow what happened in its session before; nothing was written."""
+
+    def __init__(self, event: str, problem: str) -> None:
+        """`event` is the event's type, `problem` one clause."""
+        self.event = event
+        self.problem = problem
+        super().__init__(f"{event} cannot be recorded: {problem}")
+
+
 class InputError(SutureError):
     """The messages are not what a message list can be."""
 
@@ -82,3 +100,34 @@ class ChangedFileError(SessionError):
     def __init__(self, path: str) -> None:
         """`path` is the file that changed."""
         super().__init__(path, "the file changed since it was read; nothing was written. Stop the agent and run again")
+
+
+class StoreError(SutureError):
+    """A store that cannot be opened, read or written."""
+
+    def __init__(self, store: str, problem: str) -> None:
+        """`store` is its URL or path, `problem` one sentence."""
+        self.store = store
+        self.problem = problem
+        super().__init__(f"{store}: {problem}")
+
+
+class BusyError(StoreError):
+    """Another process is answering in this session."""
+
+    def __init__(self, store: str, session: str, owner: str) -> None:
+        """`owner` names the process."""
+        self.session = session
+        self.owner = owner
+        super().__init__(store, f"session {session!r} is being answered by {owner}; try again when it is done")
+
+
+class FencedError(StoreError):
+    """Another process took this session since; nothing was written."""
+
+    def __init__(self, store: str, session: str, epoch: int, current: int) -> None:
+        """`epoch` is the one that was given up, `current` the session's."""
+        self.session = session
+        self.epoch = epoch
+        self.current = current
+        super().__init__(store, f"session {session!r} was taken over (epoch {current}, this one had {epoch})")

@@ -41,14 +41,14 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
     """The object itself, never mutated."""
 
 
-class TextPart(msgspec.Struct, frozen=True, gc=False, tag="text"):
+class TextPart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="text"):
     """Text that the user, the model or the developer wrote."""
 
     text: str
     origin: Origin | None = None
 
 
-class ReasoningPart(msgspec.Struct, frozen=True, gc=False, tag="reasoning"):
+class ReasoningPart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="reasoning"):
     """What a model thought, with the provider's opaque payload."""
 
     text: str = ""
@@ -62,7 +62,7 @@ class ReasoningPart(msgspec.Struct, frozen=True, gc=False, tag="reasoning"):
     origin: Origin | None = None
 
 
-class FilePart(msgspec.Struct, frozen=True, gc=False, tag="file"):
+class FilePart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="file"):
     """An image, a document or another file."""
 
     media_type: str = ""
@@ -70,14 +70,14 @@ class FilePart(msgspec.Struct, frozen=True, gc=False, tag="file"):
     origin: Origin | None = None
 
 
-class SourcePart(msgspec.Struct, frozen=True, gc=False, tag="source"):
+class SourcePart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="source"):
     """A source that an answer rests on."""
 
     source: Any = None
     origin: Origin | None = None
 
 
-class DataPart(msgspec.Struct, frozen=True, gc=False, tag="data"):
+class DataPart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="data"):
     """An application's own data, `data-<name>` in the AI SDK."""
 
     name: str
@@ -85,7 +85,7 @@ class DataPart(msgspec.Struct, frozen=True, gc=False, tag="data"):
     origin: Origin | None = None
 
 
-class StepStart(msgspec.Struct, frozen=True, gc=False, tag="step-start"):
+class StepStart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="step-start"):
     """The border between two answers of the model inside one message."""
 
     origin: Origin | None = None
@@ -95,7 +95,7 @@ MALFORMED = "malformed"
 """The kind of an opaque part that is no block of its format: not an object, or without what its type needs."""
 
 
-class OpaquePart(msgspec.Struct, frozen=True, gc=False, tag="opaque"):
+class OpaquePart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="opaque"):
     """What is not understood: carried through verbatim, never dropped."""
 
     kind: str
@@ -103,7 +103,7 @@ class OpaquePart(msgspec.Struct, frozen=True, gc=False, tag="opaque"):
     origin: Origin | None = None
 
 
-class ToolPart(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag="tool"):
+class ToolPart(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="tool"):
     """A tool call and its outcome, one record."""
 
     call_id: str

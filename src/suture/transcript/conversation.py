@@ -1,0 +1,168 @@
+"""A session's messages in memory: the fold of its events, and what a turn asks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from suture.transcript.events import Admitted, Compacted, Event, MessageAdded
+from suture.transcript.fold import Head, Place, fold
+from suture.transcript.messages import Message
+from suture.transcript.parts import Part, ToolPart
+
+__all__ = ["Conversation"]
+
+
+class _Record(msgspec.Struct):
+    """A message as it grows."""
+
+    role: str
+    parent: str | None
+    metadata: dict[str, object] | None
+    parts: list[Part]
+    made: Message | None = None
+    """The message as it was last asked for; None where a part changed since."""
+
+
+class Conversation:
+    """The rows of one session: every message of every branch, the open calls, and the messages that wait."""
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        """The fold of these events, in their order.
+
+        Raises:
+            EventError: an event cannot follow what happened before it.
+        """
+        self.head: Head = Head()
+        self.inputs: dict[str, Admitted] = {}
+        """The messages that wait for a turn, by their ids, in the order in which they were admitted."""
+        self.summaries: list[Compacted] = []
+        """Every summary, oldest first."""
+        self._records: dict[str, _Record] = {}
+        self._calls: dict[str, tuple[str, int]] = {}
+        self._open: dict[str, None] = {}
+        self._path: list[str] = []
+        for event in events:
+            self.apply(event)
+
+    def apply(self, event: Event) -> None:
+        """Take in one more event.
+
+        Raises:
+            EventError: it cannot follow what happened before; nothing has changed then.
+        """
+        fold(event, self)
+
+    def copy(self) -> Conversation:
+        """Another conversation that says the same and goes its own way."""
+        made = Conversation()
+        made.head = msgspec.structs.replace(self.head)
+        made.inputs = dict(self.inputs)
+        made.summaries = list(self.summaries)
+        made._records = {
+            name: msgspec.structs.replace(record, parts=list(record.parts)) for name, record in self._records.items()
+        }
+        made._calls = dict(self._calls)
+        made._open = dict(self._open)
+        return made
+
+    # --- what a turn asks -------------------------------------------------------------------------------------------
+
+    def path(self, leaf: str | None = None) -> list[str]:
+        """The ids of the messages from the first to `leaf`, or to the newest of the conversation."""
+        leaf = self.head.leaf if leaf is None else leaf
+        if leaf is None:
+            return []
+        if not self._path or self._path[-1] != leaf:
+            if self._path and self._records[leaf].parent == self._path[-1]:
+                self._path = [*self._path, leaf]
+            else:
+                self._path = list(self._upwards(leaf))[::-1]
+        return self._path
+
+    def messages(self, leaf: str | None = None) -> list[Message]:
+        """The messages from the first to `leaf`, or to the newest of the conversation."""
+        return [self.message(name) for name in self.path(leaf)]
+
+    def message(self, name: str) -> Message:
+        """One message; the same object until something in it changes."""
+        record = self._records[name]
+        if record.made is None:
+            record.made = Message(
+                role=record.role,  # type: ignore[arg-type]
+                parts=tuple(record.parts),
+                id=name,
+                metadata=record.metadata,
+            )
+        return record.made
+
+    def ids(self) -> list[str]:
+        """The ids of all messages of all branches, oldest first."""
+        return list(self._records)
+
+    def children(self, parent: str | None) -> list[str]:
+        """The messages that follow one, oldest first: more than one where the conversation branches."""
+        return [name for name, record in self._records.items() if record.parent == parent]
+
+    def parent(self, name: str) -> str | None:
+        """The message that one follows."""
+        return self._records[name].parent
+
+    def open_calls(self) -> list[Place]:
+        """The calls without a final outcome, on every branch, in the order in which they were made."""
+        return [place for call in self._open if (place := self.call(call)) is not None]
+
+    def _upwards(self, leaf: str) -> Iterator[str]:
+        at: str | None = leaf
+        while at is not None:
+            yield at
+            at = self._records[at].parent
+
+    # --- rows -------------------------------------------------------------------------------------------------------
+
+    def has_message(self, message: str) -> bool:
+        """See `Rows`."""
+        return message in self._records
+
+    def add_message(self, event: MessageAdded) -> None:
+        """See `Rows`."""
+        self._records[event.message] = _Record(event.role, event.parent, event.metadata, [])
+
+    def length(self, message: str) -> int:
+        """See `Rows`."""
+        return len(self._records[message].parts)
+
+    def set_part(self, message: str, index: int, part: Part) -> None:
+        """See `Rows`."""
+        record = self._records[message]
+        record.parts[index : index + 1] = [part]
+        record.made = None
+        if isinstance(part, ToolPart):
+            self._calls[part.call_id] = (message, index)
+            if part.settled:
+                self._open.pop(part.call_id, None)
+            else:
+                self._open[part.call_id] = None
+        else:
+            for call in [call for call in self._open if self._calls[call] == (message, index)]:
+                del self._open[call]
+
+    def call(self, call: str) -> Place | None:
+        """See `Rows`."""
+        if call not in self._calls:
+            return None
+        message, index = self._calls[call]
+        return Place(message, index, self._records[message].parts[index])
+
+    def add_input(self, event: Admitted) -> None:
+        """See `Rows`."""
+        self.inputs.setdefault(event.message, event)
+
+    def drop_input(self, message: str) -> None:
+        """See `Rows`."""
+        self.inputs.pop(message, None)
+
+    def set_summary(self, event: Compacted) -> None:
+        """See `Rows`."""
+        self.summaries.append(event)
