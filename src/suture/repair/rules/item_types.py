@@ -13,7 +13,7 @@ from suture.repair.pairing import Answer, Pairing, Slot
 from suture.repair.rule import Example, Rule
 from suture.repair.rules.items import ELSEWHERE
 from suture.repair.rules.orphans import UNKNOWN_TOOL
-from suture.repair.rules.unanswered import default_outcome
+from suture.repair.settle import default_outcome
 from suture.transcript import (
     FilePart,
     Message,

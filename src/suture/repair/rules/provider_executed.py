@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from suture.repair.bench import Bench
 from suture.repair.history import edit_parts
 from suture.repair.rule import Example, Rule
-from suture.repair.rules.unanswered import default_outcome
+from suture.repair.settle import default_outcome
 from suture.transcript import Message, Part, TextPart, ToolPart
 from suture.transcript.codec import dumps
 

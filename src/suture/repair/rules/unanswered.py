@@ -11,9 +11,10 @@ from suture.repair.foreign import is_placeholder
 from suture.repair.history import edit_calls, last_step, tail_calls
 from suture.repair.rule import Example, Rule
 from suture.repair.rules.arguments import as_object
-from suture.transcript import CAUSES, Cause, Message, Part, ToolPart, output_text
+from suture.repair.settle import shape
+from suture.transcript import Cause, Message, Part, ToolPart
 
-__all__ = ["RULES", "apply", "default_outcome"]
+__all__ = ["RULES", "apply"]
 
 
 def _ui(**part: Any) -> Example:
@@ -74,13 +75,6 @@ RULES = (
 )
 
 
-def default_outcome(part: ToolPart) -> str:
-    """The text of an interrupted call that nobody shaped: its cause, and its last preliminary output if any."""
-    text = CAUSES[part.cause or "unknown"]
-    last = output_text(part.output).strip() if part.preliminary else ""
-    return f"{text} Its last preliminary output was: {last}" if last else text
-
-
 def apply(messages: list[Message], bench: Bench) -> list[Message]:
     """Settle every open call, but for those that may be running still where the caller says so."""
     if all(part.settled for m in messages for part in m.parts if isinstance(part, ToolPart)):
@@ -109,7 +103,7 @@ def _settle(part: ToolPart, bench: Bench) -> Part:
         return msgspec.structs.replace(part, state="output-denied", output=reason, synthetic=True)
     if not bench.applies(rule):
         return part
-    outcome, action = _shape(part, bench)
+    outcome, action = shape(part, bench.on_interrupted)
     bench.report(rule, where, message, action, call_id=part.call_id)
     return outcome
 
@@ -130,34 +124,3 @@ def _diagnose(part: ToolPart) -> tuple[str, str, Cause]:
     if part.state == "approval-responded":
         return "unanswered-approval", f"{call} was decided, and nothing was recorded after that", "unknown"
     return "unanswered-call", f"{call} has no result", "unknown"
-
-
-def _shape(part: ToolPart, bench: Bench) -> tuple[Part, str]:
-    """What takes the call's place: the hook's answer where it keeps its contract, else the default."""
-    default = part.settle(default_outcome(part))
-    if bench.on_interrupted is None:
-        return default, "settled with a synthetic result"
-    try:
-        shaped = bench.on_interrupted(part)
-    except Exception as error:  # noqa: BLE001 (the hook is the caller's code: a turn never fails for it)
-        return default, f"settled with a synthetic result: the hook raised {type(error).__name__}: {error}"
-    problem = _broken_contract(part, shaped)
-    if problem:
-        return default, f"settled with a synthetic result: the hook {problem}"
-    if isinstance(shaped, ToolPart):
-        cut = msgspec.structs.replace(shaped, synthetic=True, outcome_origin=None, outcome_container=None)
-        return cut, "settled by the hook"
-    return shaped, "replaced by the hook"
-
-
-def _broken_contract(part: ToolPart, shaped: object) -> str:
-    """What is wrong with the hook's answer; empty where nothing is."""
-    if not isinstance(shaped, Part):
-        return f"returned {type(shaped).__name__}, expected a part"
-    if not isinstance(shaped, ToolPart):
-        return ""
-    if not shaped.settled:
-        return f"returned a call in the state {shaped.state!r}, expected a settled one"
-    if shaped.call_id != part.call_id:
-        return f"returned the call {shaped.call_id!r}, expected {part.call_id!r}"
-    return ""
