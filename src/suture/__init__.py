@@ -3,6 +3,7 @@
 >>> import suture
 >>> suture.check(messages)      # what is wrong, as findings
 >>> suture.repair(messages)     # the messages to send, and what was changed
+>>> suture.Agent(model=...)     # a durable turn loop that can be killed at any instant
 
 The public names are loaded when they are first used; `import suture` itself loads nothing.
 """
@@ -14,14 +15,21 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from suture.errors import (
+        BusyError,
         ChangedFileError,
+        EventError,
+        FencedError,
         InputError,
+        ModelError,
         PolicyError,
         SessionError,
+        StoreError,
         SutureError,
+        ToolDefinitionError,
         UnknownFormatError,
         UsageError,
     )
+    from suture.harness import Agent, Allow, Ask, Block, Reply, Session, Substitute, Tool, ToolContext, tool
     from suture.pipeline import check, detect, repair
     from suture.repair.report import Finding, Repair, Repaired
     from suture.steps import close_unanswered_tool_calls, drop_leading_orphan_tools, normalize_tool_input
@@ -29,14 +37,29 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Agent",
+    "Allow",
+    "Ask",
+    "Block",
+    "BusyError",
     "ChangedFileError",
+    "EventError",
+    "FencedError",
     "Finding",
     "InputError",
+    "ModelError",
     "PolicyError",
     "Repair",
     "Repaired",
+    "Reply",
+    "Session",
     "SessionError",
+    "StoreError",
+    "Substitute",
     "SutureError",
+    "Tool",
+    "ToolContext",
+    "ToolDefinitionError",
     "UnknownFormatError",
     "UsageError",
     "__version__",
@@ -46,17 +69,33 @@ __all__ = [
     "drop_leading_orphan_tools",
     "normalize_tool_input",
     "repair",
+    "tool",
 ]
 
 _HOME = {
+    "Agent": "suture.harness",
+    "Allow": "suture.harness",
+    "Ask": "suture.harness",
+    "Block": "suture.harness",
+    "BusyError": "suture.errors",
     "ChangedFileError": "suture.errors",
+    "EventError": "suture.errors",
+    "FencedError": "suture.errors",
     "Finding": "suture.repair.report",
     "InputError": "suture.errors",
+    "ModelError": "suture.errors",
     "PolicyError": "suture.errors",
     "Repair": "suture.repair.report",
     "Repaired": "suture.repair.report",
+    "Reply": "suture.harness",
+    "Session": "suture.harness",
     "SessionError": "suture.errors",
+    "StoreError": "suture.errors",
+    "Substitute": "suture.harness",
     "SutureError": "suture.errors",
+    "Tool": "suture.harness",
+    "ToolContext": "suture.harness",
+    "ToolDefinitionError": "suture.errors",
     "UnknownFormatError": "suture.errors",
     "UsageError": "suture.errors",
     "check": "suture.pipeline",
@@ -65,6 +104,7 @@ _HOME = {
     "drop_leading_orphan_tools": "suture.steps",
     "normalize_tool_input": "suture.steps",
     "repair": "suture.pipeline",
+    "tool": "suture.harness",
 }
 """Where each public name is defined."""
 

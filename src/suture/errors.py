@@ -4,10 +4,12 @@
     ├── UsageError            the caller asked for something that does not exist or does not fit
     │   ├── UnknownFormatError    a format name that no adapter has, or messages of no known format
     │   ├── PolicyError           a policy argument with a value that it does not take
-    │   └── EventError            an event that cannot follow what happened in its session before
+    │   ├── EventError            an event that cannot follow what happened in its session before
+    │   └── ToolDefinitionError   a function or an option that no tool can be made of
     ├── InputError            the messages are not what a message list can be; says what was expected at which path
     ├── SessionError          a session file that cannot be read, written or understood
     │   └── ChangedFileError      the file changed between reading and writing; nothing was written
+    ├── ModelError            a provider refused a request, or failed
     └── StoreError            a store that cannot be opened, read or written; says which and why
         ├── BusyError             another process is answering in this session
         └── FencedError           another process took this session since; nothing was written
@@ -23,10 +25,12 @@ __all__ = [
     "EventError",
     "FencedError",
     "InputError",
+    "ModelError",
     "PolicyError",
     "SessionError",
     "StoreError",
     "SutureError",
+    "ToolDefinitionError",
     "UnknownFormatError",
     "UsageError",
 ]
@@ -73,6 +77,18 @@ class EventError(UsageError):
         super().__init__(f"{event} cannot be recorded: {problem}")
 
 
+class ToolDefinitionError(UsageError):
+    """A function or an option that no tool can be made of."""
+
+    def __init__(self, tool: str, argument: str, expected: str, got: str) -> None:
+        """`argument` is the parameter of the function, or the option, `expected` what fits, `got` what was found."""
+        self.tool = tool
+        self.argument = argument
+        self.expected = expected
+        self.got = got
+        super().__init__(f"tool {tool!r}: {argument}: expected {expected}, got {got}")
+
+
 class InputError(SutureError):
     """The messages are not what a message list can be."""
 
@@ -100,6 +116,17 @@ class ChangedFileError(SessionError):
     def __init__(self, path: str) -> None:
         """`path` is the file that changed."""
         super().__init__(path, "the file changed since it was read; nothing was written. Stop the agent and run again")
+
+
+class ModelError(SutureError):
+    """A provider refused a request, or failed."""
+
+    def __init__(self, problem: str, *, transient: bool = False, retry_after: float | None = None) -> None:
+        """`transient`: asking again may help; `retry_after`: in how many seconds, where the provider says so."""
+        self.problem = problem
+        self.transient = transient
+        self.retry_after = retry_after
+        super().__init__(problem)
 
 
 class StoreError(SutureError):

@@ -9,7 +9,7 @@ import msgspec
 
 from suture.models.base import CallPiece, Finish, Piece, ReasoningPiece, TextPiece, Usage
 from suture.transcript import CAUSES, Part, ReasoningPart, TextPart, ToolPart
-from suture.transcript.codec import loads
+from suture.transcript.codec import loads, plain, plain_json
 
 __all__ = ["Answer"]
 
@@ -79,10 +79,10 @@ class Answer:
         ids: set[str] = set()
         for piece in self.pieces:
             if isinstance(piece, list):
-                parts.append(TextPart("".join(piece)))
+                parts.append(TextPart(plain("".join(piece))))
             elif isinstance(piece, ReasoningPiece):
                 bound = model or None if piece.payload is not None else None
-                parts.append(ReasoningPart(piece.text, piece.payload, bound, item_id=piece.item_id))
+                parts.append(ReasoningPart(plain(piece.text), piece.payload, bound, item_id=piece.item_id))
             else:
                 if not piece.call_id or piece.call_id in ids or taken(piece.call_id):
                     piece.call_id = new_id()
@@ -95,7 +95,7 @@ def _call_part(call: _Call, clients: Collection[str]) -> ToolPart:
     value = _object(call.arguments)
     executor = "client" if call.name in clients else call.executor
     if value is None:
-        raw = {"_raw": call.arguments}
+        raw = {"_raw": plain(call.arguments)}
         return ToolPart(call_id=call.call_id, name=call.name, input=raw, executor=executor, cause="malformed").settle(
             CAUSES["malformed"]
         )
@@ -111,4 +111,4 @@ def _object(text: str) -> dict[str, Any] | None:
         value = loads(text, finite=True)
     except ValueError:
         return None
-    return value if isinstance(value, dict) else None
+    return plain_json(value) if isinstance(value, dict) else None

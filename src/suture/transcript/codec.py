@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["dumps", "is_plain", "loads", "plain"]
+__all__ = ["dumps", "is_plain", "loads", "plain", "plain_json"]
 
 _SURROGATES = dict.fromkeys(range(55296, 57344), "�")
 
@@ -58,6 +58,19 @@ def is_plain(value: Any) -> bool:
     except (TypeError, ValueError, RecursionError):
         return True
     return True
+
+
+def plain_json(value: Any) -> Any:
+    """A JSON value whose every text can be written; the very object where it can already."""
+    if is_plain(value):
+        return value
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, list):
+        return [plain_json(item) for item in value]
+    if isinstance(value, dict):
+        return {plain(str(key)): plain_json(item) for key, item in value.items()}
+    return value
 
 
 def plain(text: str) -> str:

@@ -43,6 +43,12 @@ class Conversation:
         self._calls: dict[str, tuple[str, int]] = {}
         self._open: dict[str, None] = {}
         self._path: list[str] = []
+        self._at: dict[str, int] = {}
+        """Where each message of the path stands in it."""
+        self._list: list[Message] = []
+        """The messages of the path, as they were last asked for."""
+        self._changed: set[int] = set()
+        """The places in it that are no longer true."""
         for event in events:
             self.apply(event)
 
@@ -71,19 +77,43 @@ class Conversation:
 
     def path(self, leaf: str | None = None) -> list[str]:
         """The ids of the messages from the first to `leaf`, or to the newest of the conversation."""
-        leaf = self.head.leaf if leaf is None else leaf
-        if leaf is None:
-            return []
-        if not self._path or self._path[-1] != leaf:
-            if self._path and self._records[leaf].parent == self._path[-1]:
-                self._path = [*self._path, leaf]
-            else:
-                self._path = list(self._upwards(leaf))[::-1]
-        return self._path
+        if leaf is not None and leaf != self.head.leaf:
+            return list(self._upwards(leaf))[::-1]
+        self._follow()
+        return list(self._path)
 
     def messages(self, leaf: str | None = None) -> list[Message]:
-        """The messages from the first to `leaf`, or to the newest of the conversation."""
-        return [self.message(name) for name in self.path(leaf)]
+        """The messages from the first to `leaf`, or to the newest of the conversation.
+
+        For the newest, the cost is what has changed since it was last asked, and a copy of the list.
+        """
+        if leaf is not None and leaf != self.head.leaf:
+            return [self.message(name) for name in self.path(leaf)]
+        self._follow()
+        for place in self._changed:
+            self._list[place] = self.message(self._path[place])
+        self._changed.clear()
+        return list(self._list)
+
+    def is_shown(self, name: str) -> bool:
+        """Whether a message is on the path to the newest one."""
+        self._follow()
+        return name in self._at
+
+    def _follow(self) -> None:
+        """Bring the path up to date: mostly, there is one message more."""
+        leaf = self.head.leaf
+        if leaf is not None and self._path and self._records[leaf].parent == self._path[-1]:
+            added = [leaf]
+        elif (self._path[-1] if self._path else None) == leaf:
+            return
+        else:
+            added = [] if leaf is None else list(self._upwards(leaf))[::-1]
+            self._path, self._at, self._list, self._changed = [], {}, [], set()
+        for name in added:
+            self._at[name] = len(self._path)
+            self._path.append(name)
+            self._list.append(self.message(name))
 
     def message(self, name: str) -> Message:
         """One message; the same object until something in it changes."""
@@ -113,6 +143,11 @@ class Conversation:
         """The calls without a final outcome, on every branch, in the order in which they were made."""
         return [place for call in self._open if (place := self.call(call)) is not None]
 
+    def summary(self) -> Compacted | None:
+        """The newest summary that stands for the beginning of the conversation; None where there is none."""
+        self._follow()
+        return next((found for found in reversed(self.summaries) if found.first_kept in self._at), None)
+
     def _upwards(self, leaf: str) -> Iterator[str]:
         at: str | None = leaf
         while at is not None:
@@ -138,6 +173,8 @@ class Conversation:
         record = self._records[message]
         record.parts[index : index + 1] = [part]
         record.made = None
+        if message in self._at:
+            self._changed.add(self._at[message])
         if isinstance(part, ToolPart):
             self._calls[part.call_id] = (message, index)
             if part.settled:

@@ -29,6 +29,7 @@ from suture.transcript.events import (
     TurnEnded,
 )
 from suture.transcript.parts import Part, StepStart, ToolPart
+from suture.transcript.states import DENIED
 
 __all__ = ["Head", "Place", "Rows", "fold"]
 
@@ -145,8 +146,8 @@ def _on_call(change: Callable[[Any, ToolPart], ToolPart | None]) -> Callable[[An
     return apply
 
 
-def _started(_: CallStarted, part: ToolPart) -> ToolPart | None:
-    return None if part.settled else msgspec.structs.replace(part, cause="started")
+def _started(event: CallStarted, part: ToolPart) -> ToolPart | None:
+    return None if part.settled else msgspec.structs.replace(part, cause="started", attempts=event.attempt)
 
 
 def _settled(event: CallSettled, part: ToolPart) -> ToolPart | None:
@@ -173,7 +174,8 @@ def _answered(event: ApprovalAnswered, part: ToolPart) -> ToolPart | None:
         approval["reason"] = event.reason
     if event.approved:
         return msgspec.structs.replace(part, state="approval-responded", approval=approval, cause="not_started")
-    return msgspec.structs.replace(part, state="output-denied", output=event.reason, approval=approval, cause=None)
+    output = event.reason or DENIED
+    return msgspec.structs.replace(part, state="output-denied", output=output, approval=approval, cause=None)
 
 
 def _part_replaced(event: PartReplaced, rows: Rows) -> None:

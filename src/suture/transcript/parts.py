@@ -129,6 +129,8 @@ class ToolPart(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_default
     """This outcome was written by a repair, ours or another tool's, not by the tool."""
     cause: Cause | None = None
     """What is known of a call that has no result."""
+    attempts: int = 0
+    """How often a tool was started for it, as far as that was recorded."""
     flaws: tuple[str, ...] = ()
     """Keys of the call or of its result that the format needs and that are not there or of another type."""
     origin: Origin | None = None

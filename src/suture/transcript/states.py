@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-__all__ = ["CAUSES", "PLACEHOLDERS", "SETTLED", "Cause", "ToolState"]
+__all__ = ["CAUSES", "DENIED", "PLACEHOLDERS", "SETTLED", "Cause", "ToolState"]
 
 ToolState = Literal[
     "input-streaming",
@@ -46,6 +46,9 @@ CAUSES: Final[dict[str, str]] = {
 Each text says what is known and no more: it names no cause that was not recorded, invites no retry and never looks like
 success. The texts are stable, so that a repaired history is the same bytes every time and prompt caches survive.
 """
+
+DENIED: Final = "A person refused this tool call: it did not run."
+"""The outcome of a call that was refused without a reason."""
 
 PLACEHOLDERS: Final = frozenset({"IN_PROGRESS", "(no output yet)"})
 """What some programs (Pipecat, Roo Code) put in a result's place while the tool still runs: it says nothing yet."""

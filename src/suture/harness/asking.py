@@ -1,0 +1,97 @@
+"""Asking the model once: what it is shown, and its answer as it comes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from suture.errors import ModelError
+from suture.harness.collect import Answer
+from suture.harness.healing import stubbed, waits
+from suture.harness.hooks import StepContext, observe
+from suture.harness.notices import AnswerText, CallArguments, IncompleteLeftOut, Notice, Reasoning
+from suture.models.base import CallPiece, ModelRequest, Piece, ReasoningPiece, TextPiece, ToolSpec
+from suture.transcript import Message, TextPart, ToolPart
+
+if TYPE_CHECKING:
+    from suture.harness.session import Session
+    from suture.harness.turn import Turn
+
+__all__ = ["ask", "shown"]
+
+_LOG = logging.getLogger("suture.harness")
+
+_FRAME: Final = "A summary of the conversation before this, for reference; nothing in it is to be done again:"
+
+
+def shown(session: Session, turn: str, tell: Callable[[Notice], None]) -> list[Message]:
+    """The messages as the model may be shown them.
+
+    A call that waits says so, in words that are never stored; one that is merely incomplete is left out, and told of.
+    What was compacted is shown as its summary.
+    """
+    conversation = session.conversation
+    messages = conversation.messages()
+    places = [place for place in conversation.open_calls() if conversation.is_shown(place.message)]
+    if places:
+        where = {name: at for at, name in enumerate(conversation.path())}
+        for name in dict.fromkeys(place.message for place in places):
+            messages[where[name]] = stubbed(messages[where[name]])
+    gaps = [place.part.call_id for place in places if isinstance(place.part, ToolPart) and not waits(place.part)]
+    if gaps:
+        _LOG.warning("session %s: calls without an outcome are left out: %s", session.name, gaps)
+        tell(IncompleteLeftOut(session=session.name, turn=turn, calls=gaps))
+    compacted = conversation.summary()
+    if compacted is not None:
+        start = conversation.path().index(compacted.first_kept)
+        told = TextPart(f"{_FRAME}\n\n{compacted.summary}")
+        messages[:start] = [Message(role="user", parts=(told,))]
+    return messages
+
+
+async def ask(context: StepContext, turn: Turn) -> Answer:
+    """One answer of the model; while it comes, it is the turn's. A request of which nothing came is sent again.
+
+    Raises:
+        ModelError: it failed for good, or once too often.
+    """
+    agent = turn.agent
+    tools = tuple(
+        ToolSpec(tool.name, tool.description, tool.schema) for tool in (agent.toolbox[name] for name in context.tools)
+    )
+    request = ModelRequest(
+        messages=context.messages, instructions=context.instructions, tools=tools, settings=context.settings
+    )
+    attempt = 0
+    while True:
+        answer = turn.answer = Answer()
+        try:
+            async for piece in context.model.stream(request):
+                answer.add(piece)
+                await _pass_on(piece, turn)
+        except ModelError as error:
+            if answer.pieces or not error.transient or attempt == agent.retries:
+                raise
+            await agent.runtime.sleep(error.retry_after or 0.5 * 2**attempt)
+            attempt += 1
+        else:
+            return answer
+
+
+async def _pass_on(piece: Piece, turn: Turn) -> None:
+    session = turn.session.name
+    notice: Notice
+    match piece:
+        case TextPiece(text):
+            notice = AnswerText(session=session, turn=turn.id, text=text)
+        case ReasoningPiece(text):
+            notice = Reasoning(session=session, turn=turn.id, text=text)
+        case CallPiece():
+            notice = CallArguments(
+                session=session, turn=turn.id, index=piece.index, name=piece.name, arguments=piece.arguments
+            )
+        case _:
+            return
+    turn.tell(notice)
+    await observe(turn.agent.on_chunk, notice)

@@ -1,0 +1,367 @@
+"""One turn, from top to bottom: take the session, heal it, ask the model, run its calls, until it has answered.
+
+    take the session -> close what a dead turn left -> heal the calls that were cut off -> take up the user's messages
+    -> [ ask the model -> record its answer with its calls -> run them ]* -> record the end -> give the session back
+
+Order is the point. What is about to happen is on disk before it happens, and what happened before anything else does,
+so whoever comes after a kill finds out from the store how far each call had come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+
+from suture.errors import FencedError
+from suture.harness.asking import ask, shown
+from suture.harness.calls import Calls
+from suture.harness.collect import Answer
+from suture.harness.endings import Ending, closing
+from suture.harness.healing import Healing, heal
+from suture.harness.hooks import StepContext, TurnContext, observe, resolved
+from suture.harness.notices import (
+    ApprovalNeeded,
+    ClientNeeded,
+    MessageTaken,
+    Notice,
+    StepDone,
+    TranscriptRepaired,
+    TurnDone,
+    TurnOpened,
+)
+from suture.store.base import Lease
+from suture.transcript import ToolPart
+from suture.transcript.events import Event, LeafMoved, MessageAdded, Outcome, StepAdded, TurnBegan, TurnEnded
+
+if TYPE_CHECKING:
+    from suture.harness.session import Session
+
+__all__ = ["Turn"]
+
+_LOG = logging.getLogger("suture.harness")
+
+_OUTCOMES: Final[dict[Ending, Outcome]] = {
+    "stopped": "stopped",
+    "timeout": "failed",
+    "fault": "failed",
+    "lost": "interrupted",
+}
+
+
+class Turn:
+    """The driver of one turn. All ways in lead here."""
+
+    def __init__(
+        self, session: Session, trigger: Literal["message", "resume", "regenerate"], leaf: LeafMoved | None = None
+    ) -> None:
+        """`leaf` is where the turn goes back to before anything else."""
+        self.session = session
+        self.agent = session.agent
+        self.trigger: Literal["message", "resume", "regenerate"] = trigger
+        self.leaf = leaf
+        self.id: str = self.agent.runtime.new_id()
+        self.stopping = False
+        self.began = False
+        self.lease: Lease | None = None
+        self.answer: Answer | None = None
+        """What the model is saying now, not recorded yet."""
+        self._queue: asyncio.Queue[Notice | BaseException | None] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+
+    # --- from outside -----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin."""
+        self._task = asyncio.create_task(self._drive(), name=f"suture turn {self.id}")
+
+    async def notices(self) -> AsyncIterator[Notice]:
+        """What happens, until the turn is over.
+
+        Raises:
+            BusyError, StoreError: the turn could not begin, or could not be recorded.
+        """
+        while (notice := await self._queue.get()) is not None:
+            if isinstance(notice, BaseException):
+                raise notice
+            yield notice
+
+    async def stop(self) -> None:
+        """End it, and wait until it is over and recorded."""
+        self.stopping = True
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.shield(self._task)
+
+    def tell(self, notice: Notice) -> None:
+        """Pass something on to whoever listens."""
+        self.agent.runtime.broadcast(notice)
+        self._queue.put_nowait(notice)
+
+    # --- the whole --------------------------------------------------------------------------------------------------
+
+    async def _drive(self) -> None:
+        last: Notice | BaseException | None = None
+        try:
+            await self._taken()
+        except asyncio.CancelledError:
+            last = TurnDone(session=self.session.name, turn=self.id, outcome="stopped", detail="it had not begun")
+        except BaseException as error:  # noqa: BLE001 (whoever listens gets it, whatever it is)
+            last = error
+        self.session.done(self)
+        if last is not None:
+            self._queue.put_nowait(last)
+        self._queue.put_nowait(None)
+
+    async def _taken(self) -> None:
+        store = self.agent.opened
+        self.lease = await store.take(self.session.name, self.agent.runtime.owner)
+        alive = asyncio.create_task(self._stay_alive(self.lease))
+        try:
+            await self.session.load()
+            end = await self._bounded()
+        finally:
+            alive.cancel()
+        await store.release(self.lease)
+        await self._told(end)
+
+    async def _stay_alive(self, lease: Lease) -> None:
+        # Where the session was taken over, the next append finds out.
+        with contextlib.suppress(FencedError):
+            while True:
+                await self.agent.runtime.sleep(lease.seconds / 3)
+                await self.agent.opened.renew(lease)
+
+    async def _bounded(self) -> TurnDone:
+        """The turn, and what comes of it in every case but a kill."""
+        error: Exception | None = None
+        ending: Ending
+        try:
+            async with asyncio.timeout(self.agent.turn_timeout):
+                outcome, detail = await self._run()
+        except asyncio.CancelledError:
+            ending, detail = "stopped", "stopped by the user"
+        except TimeoutError:
+            ending, detail = "timeout", f"the turn took longer than {self.agent.turn_timeout:g} s"
+        except FencedError as fenced:
+            return TurnDone(session=self.session.name, turn=self.id, outcome="interrupted", detail=str(fenced))
+        except Exception as raised:  # noqa: BLE001 (a turn that fails is a turn that ends)
+            ending, detail, error = "fault", f"{type(raised).__name__}: {raised}", raised
+        else:
+            return TurnDone(session=self.session.name, turn=self.id, outcome=outcome, detail=detail)
+        return await asyncio.shield(self._cut_off(ending, detail, error))
+
+    async def _cut_off(self, ending: Ending, detail: str, error: Exception | None) -> TurnDone:
+        """Record what there is of the answer, settle every call that ran or was to run, and end the turn."""
+        done = TurnDone(session=self.session.name, turn=self.id, outcome=_OUTCOMES[ending], detail=detail, error=error)
+        conversation = await self.session.load()
+        open_turn = conversation.head.turn
+        if open_turn is None and self.began:
+            ended: Any = conversation.head.ended
+            return msgspec.structs.replace(done, outcome=ended)
+        if open_turn != self.id:
+            # This turn had not begun; one that is open is a dead one's.
+            dead = [TurnEnded(turn=open_turn, outcome="interrupted")] if open_turn is not None else []
+            await self.record([*dead, TurnBegan(turn=self.id, trigger="resume")])
+        events = self._partial()
+        cut = [part for event in events if isinstance(event, StepAdded) for part in event.parts]
+        parts = [part for part in (*cut, *self.session.waiting) if isinstance(part, ToolPart) and not part.settled]
+        waits = ("awaiting_client", "awaiting_approval")
+        events += [closing(part, ending) for part in parts if ending == "stopped" or part.cause not in waits]
+        await self.record([*events, TurnEnded(turn=self.id, outcome=done.outcome, detail=detail)])
+        return done
+
+    def _partial(self) -> list[Event]:
+        """What the model had said when it was cut off."""
+        answer, self.answer = self.answer, None
+        if answer is None or not answer.pieces:
+            return []
+        return self._answered(answer, finish="cut")
+
+    async def _told(self, end: TurnDone) -> None:
+        if isinstance(end.error, Exception):
+            await observe(self.agent.on_error, end.error)
+        self.tell(end)
+        head = self.session.conversation.head
+        message = self.session.conversation.message(head.answer) if head.answer else None
+        recorded = TurnEnded(turn=end.turn, outcome=end.outcome, detail=end.detail)
+        await observe(self.agent.on_response, message, recorded)
+
+    # --- its course -------------------------------------------------------------------------------------------------
+
+    async def _run(self) -> tuple[Outcome, str]:
+        if self.stopping:
+            raise asyncio.CancelledError
+        healing = await self._begin()
+        calls = Calls(self)
+        await calls.run(healing.again)
+        if waiting := self._waiting(healing):
+            return await self._end("parked", waiting)
+        if not self._owes_an_answer():
+            return await self._end("completed", "there was nothing to answer")
+        context = self._context()
+        await resolved(self.agent.before_turn(context))
+        for number in range(1, context.max_steps + 1):
+            parts = await self._step(context, number)
+            asked = [part for part in parts if isinstance(part, ToolPart)]
+            if not asked:
+                return "completed", ""
+            await calls.run([part for part in asked if not part.settled])
+            if waiting := self._waiting(None):
+                return await self._end("parked", waiting)
+        return await self._end("out_of_steps", f"no answer after {context.max_steps} steps")
+
+    async def _begin(self) -> Healing:
+        """Close what a dead turn left, heal, and take up what the user said: one batch, before anything else."""
+        conversation = self.session.conversation
+        agent = self.agent
+        says_something = bool(conversation.inputs)
+        healing = heal(
+            conversation.open_calls(),
+            agent.toolbox,
+            agent.repair_interrupted_tool_part,
+            message=says_something or self.trigger == "regenerate",
+            shown=conversation.is_shown,
+        )
+        events: list[Event] = []
+        if conversation.head.turn is not None:
+            events.append(TurnEnded(turn=conversation.head.turn, outcome="interrupted"))
+        events.append(TurnBegan(turn=self.id, trigger=self.trigger))
+        events += healing.repairs
+        events += [self.leaf] if self.leaf is not None else []
+        leaf = self.leaf.leaf if self.leaf is not None else conversation.head.leaf
+        taken: list[str] = []
+        for admitted in conversation.inputs.values():
+            name = admitted.message
+            events.append(
+                MessageAdded(message=name, role="user", parent=leaf, parts=admitted.parts, metadata=admitted.metadata)
+            )
+            taken.append(name)
+            leaf = name
+        self.began = True
+        await self.record(events)
+        self.tell(TurnOpened(session=self.session.name, turn=self.id))
+        if healing.repairs:
+            for note in healing.notes:
+                _LOG.info("session %s: %s", self.session.name, note)
+            self.tell(TranscriptRepaired(session=self.session.name, turn=self.id, repairs=healing.repairs))
+        for name in taken:
+            message = conversation.message(name)
+            self.tell(MessageTaken(session=self.session.name, turn=self.id, message=message))
+        return healing
+
+    def _owes_an_answer(self) -> bool:
+        """Whether the conversation ends with the user, or with the outcome of a call, and was not stopped there."""
+        if self.trigger == "resume" and self.session.conversation.head.ended == "stopped":
+            return False
+        messages = self.session.conversation.messages()
+        if not messages or messages[-1].role == "user":
+            return bool(messages)
+        return bool(messages[-1].parts) and isinstance(messages[-1].parts[-1], ToolPart)
+
+    def _context(self) -> TurnContext:
+        agent = self.agent
+        assert agent.model is not None
+        return TurnContext(
+            session=self.session.name,
+            turn=self.id,
+            trigger=self.trigger,
+            model=agent.model,
+            instructions=agent.instructions,
+            tools=list(agent.toolbox),
+            settings=dict(agent.settings),
+            max_steps=agent.max_steps,
+        )
+
+    async def _step(self, turn: TurnContext, number: int) -> Sequence[Any]:
+        """Ask the model once, and record its answer; where it made no call, with the end of the turn."""
+        context = StepContext(
+            session=turn.session,
+            turn=turn.turn,
+            number=number,
+            model=turn.model,
+            instructions=turn.instructions,
+            messages=shown(self.session, self.id, self.tell),
+            tools=list(turn.tools),
+            settings=dict(turn.settings),
+        )
+        await resolved(self.agent.before_step(context))
+        answer = await ask(context, self)
+        finish = answer.finish.reason if answer.finish else "cut"
+        events = self._answered(answer, finish=finish)
+        step = events[-1]
+        assert isinstance(step, StepAdded)
+        if not any(isinstance(part, ToolPart) for part in step.parts):
+            events.append(TurnEnded(turn=self.id, outcome="completed"))
+        self.answer = None
+        await self.record(events)
+        self.tell(
+            StepDone(
+                session=self.session.name,
+                turn=self.id,
+                message=step.message,
+                parts=step.parts,
+                finish=finish,
+                usage=answer.usage,
+            )
+        )
+        await observe(self.agent.on_step, step)
+        return step.parts
+
+    def _answered(self, answer: Answer, *, finish: str) -> list[Event]:
+        """The events that record an answer."""
+        conversation, agent = self.session.conversation, self.agent
+        parts = answer.parts(
+            new_id=lambda: f"call_{agent.runtime.new_id()}",
+            taken=lambda call: conversation.call(call) is not None,
+            clients=[name for name, tool in agent.toolbox.items() if tool.client],
+        )
+        name = conversation.head.answer
+        events: list[Event] = []
+        if name is None:
+            name = agent.runtime.new_id()
+            events.append(MessageAdded(message=name, role="assistant", parent=conversation.head.leaf))
+        model = answer.finish.model if answer.finish else ""
+        events.append(
+            StepAdded(message=name, parts=tuple(parts), finish=finish, usage=answer.usage or None, model=model)
+        )
+        return events
+
+    # --- recording --------------------------------------------------------------------------------------------------
+
+    async def record(self, events: Sequence[Event]) -> None:
+        """Write events down under this turn's epoch.
+
+        Raises:
+            FencedError: the session was taken over.
+        """
+        assert self.lease is not None
+        await self.session.record(events, epoch=self.lease.epoch)
+
+    async def _end(self, outcome: Outcome, detail: str) -> tuple[Outcome, str]:
+        await self.record([TurnEnded(turn=self.id, outcome=outcome, detail=detail)])
+        return outcome, detail
+
+    def _waiting(self, healing: Healing | None) -> str:
+        """What the turn waits for, in words; empty where it can go on.
+
+        What an earlier turn left waiting keeps only a turn waiting that was to go on with it.
+        """
+        if healing is not None and self.trigger != "resume":
+            return ""
+        conversation = self.session.conversation
+        answer = conversation.head.answer
+        parts = [
+            place.part
+            for place in conversation.open_calls()
+            if isinstance(place.part, ToolPart) and place.message == answer
+        ]
+        for part in parts:
+            needed = ApprovalNeeded if part.state == "approval-requested" else ClientNeeded
+            self.tell(needed(session=self.session.name, turn=self.id, call=part))
+        return ", ".join(f"{part.name} ({part.call_id})" for part in parts)
