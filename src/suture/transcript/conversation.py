@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -51,6 +51,38 @@ class Conversation:
         """The places in it that are no longer true."""
         for event in events:
             self.apply(event)
+
+    @classmethod
+    def restore(
+        cls,
+        head: Head,
+        messages: Iterable[tuple[MessageAdded, list[Part]]],
+        *,
+        calls: Mapping[str, tuple[str, int]],
+        opened: Iterable[str],
+        inputs: Iterable[Admitted],
+        summaries: Iterable[Compacted],
+    ) -> Conversation:
+        """The conversation whose rows a store kept; they are taken as they are.
+
+        Args:
+            head: As the fold left it.
+            messages: Each as it was added, with the parts that it has now; the lists are not copied.
+            calls: Where each call stands that was ever made.
+            opened: The calls without a final outcome, in the order in which they were made.
+            inputs: The messages that wait, in the order in which they were admitted.
+            summaries: Oldest first.
+        """
+        made = cls()
+        made.head = head
+        made.inputs = {event.message: event for event in inputs}
+        made.summaries = list(summaries)
+        made._records = {
+            event.message: _Record(event.role, event.parent, event.metadata, parts) for event, parts in messages
+        }
+        made._calls = dict(calls)
+        made._open = dict.fromkeys(opened)
+        return made
 
     def apply(self, event: Event) -> None:
         """Take in one more event.
