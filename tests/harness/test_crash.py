@@ -4,122 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from suture.errors import ModelError
-from suture.harness import Agent, Runtime, Session, tool
-from suture.models import ModelRequest, Step, scripted
-from suture.store import Store, open_store
+from suture.harness import Session
+from suture.store import open_store
 from suture.testing import Report, crash_matrix
-from suture.transcript import StepStart, TextPart
+from suture.testing.crash import Crash, aftermath, attempt
+from tests.harness.scenarios import SCENARIOS, playing
 
 pytestmark = pytest.mark.anyio
 
-STORES = ("memory",)
-
-
-@tool(effect="once")
-async def charge(amount: int) -> str:
-    """Charge the card."""
-    await asyncio.sleep(0)
-    return f"charged {amount}"
-
-
-@tool(effect="pure")
-async def look(what: str) -> str:
-    """Look something up."""
-    await asyncio.sleep(0)
-    return f"found {what}"
-
-
-@tool(effect="once", needs_approval=True)
-async def pay(amount: int) -> str:
-    """Pay, if a person agrees."""
-    return f"paid {amount}"
-
-
-@tool(client=True)
-def ask(question: str) -> str:
-    """Ask the user."""
-    raise AssertionError(question)
-
-
-def playing(*steps: Step | str) -> Callable[[Store, Runtime], Agent]:
-    """An agent that plays steps, and says that it goes on when it is told to."""
-
-    def answer(request: ModelRequest) -> Step | str:
-        last = [part.text for part in request.messages[-1].parts if isinstance(part, TextPart)]
-        if request.messages[-1].role == "user" and last == ["go on"]:
-            return "going on"
-        done = sum(isinstance(part, StepStart) for part in request.messages[-1].parts)
-        return steps[min(done, len(steps) - 1)]
-
-    return lambda store, runtime: Agent(
-        model=scripted(answer), tools=[charge, look, pay, ask], store=store, runtime=runtime
-    )
-
-
-async def once(session: Session) -> None:
-    """One turn."""
-    async for _ in session.run("do it"):
-        pass
-
-
-async def approved(session: Session) -> None:
-    """A turn that waits for a person, who agrees."""
-    await once(session)
-    for part in session.waiting:
-        await session.approve(part.call_id)
-    async for _ in session.resume():
-        pass
-
-
-async def answered(session: Session) -> None:
-    """A turn that waits for a client, which answers."""
-    await once(session)
-    for part in session.waiting:
-        await session.tool_result(part.call_id, "blue")
-    async for _ in session.resume():
-        pass
-
-
-async def stopped(session: Session) -> None:
-    """A turn that is stopped while a tool runs."""
-    async for notice in session.run("do it"):
-        if type(notice).__name__ == "CallRunning":
-            await session.stop()
-
-
-async def compacted(session: Session) -> None:
-    """Two turns, then a summary, then another one."""
-    await once(session)
-    await once(session)
-    await session.compact("they did it", keep=2)
-    await once(session)
-
-
-def calls(*made: tuple[str, Any], text: str = "") -> Step:
-    """A step with calls."""
-    return Step(text=text, calls=made)
-
-
-CHARGE, LOOK = ("charge", {"amount": 5}), ("look", {"what": "it"})
-
-SCENARIOS: dict[str, tuple[Callable[[Store, Runtime], Agent], Callable[[Session], Awaitable[None]], int]] = {
-    "no tools": (playing("hello there"), once, 20),
-    "one tool": (playing(calls(CHARGE, text="now"), "done"), once, 35),
-    "three parallel": (playing(calls(CHARGE, LOOK, CHARGE), "done"), once, 50),
-    "two steps": (playing(calls(LOOK), calls(CHARGE), "done"), once, 50),
-    "approval": (playing(calls(("pay", {"amount": 5})), "done"), approved, 45),
-    "client tool": (playing(calls(("ask", {"question": "Which?"}), LOOK), "done"), answered, 45),
-    "stop in flight": (playing(calls(CHARGE, LOOK), "done"), stopped, 25),
-    "provider fault": (playing(Step(text="let me", calls=(CHARGE,), fault=ModelError("down"))), once, 15),
-    "compaction": (playing(calls(LOOK), "done"), compacted, 100),
-}
+STORES = ("memory", "sqlite")
 
 
 @pytest.mark.parametrize("kind", STORES)
@@ -136,6 +39,50 @@ async def test_killed_anywhere_it_goes_on(name: str, kind: str, tmp_path: Path) 
 
     assert [] == report.broken
     assert len(report.crossings) >= least
+
+
+KILLS = ("three parallel", "approval", "client tool", "two steps")
+"""The scenarios whose every crossing ends a real process: more than 200 together."""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX processes")
+@pytest.mark.parametrize("kind", STORES[1:])
+def test_killed_for_real_it_goes_on(kind: str, tmp_path: Path) -> None:
+    """SIGKILL at every crossing of four scenarios: what is on disk keeps every promise."""
+    kills = 0
+    for name in KILLS:
+        make, _, _ = SCENARIOS[name]
+        folder = tmp_path / name.replace(" ", "-")
+        folder.mkdir()
+        url, log = f"{kind}:{folder}/", f"{folder}/runs-"
+        crossings = len(asyncio.run(_crossings(name)))
+        command = [sys.executable, "-m", "tests.harness.victims", name, url, log, *map(str, range(crossings))]
+        ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+        codes = [int(line.split()[1]) for line in ended.stdout.splitlines()]
+        assert [-signal.SIGKILL] * crossings == codes, ended.stderr
+        kills += crossings
+        for at in range(crossings):
+            assert [] == asyncio.run(_left(make, f"{url}{at}", _ran(Path(f"{log}{at}")))), (name, at)
+    assert kills >= 200
+
+
+def _ran(log: Path) -> Counter[str]:
+    return Counter(log.read_text().split() if log.exists() else [])
+
+
+async def _crossings(name: str) -> list[str]:
+    make, scenario, _ = SCENARIOS[name]
+    crash = Crash()
+    await attempt(make, scenario, open_store("memory:"), "crash", crash=crash, runs=Counter())
+    return crash.crossings
+
+
+async def _left(make: Any, url: str, runs: Counter[str]) -> list[str]:
+    store = open_store(url)
+    try:
+        return await aftermath(make, store, "crash", "go on", runs=runs)
+    finally:
+        await store.close()
 
 
 async def test_a_scenario_that_fails_by_itself_is_no_crash() -> None:

@@ -196,7 +196,10 @@ class StoreContract:
             await store.release(lease)
             with pytest.raises(BusyError):
                 await store.take("s", "second")
-            await store.release(again)
+            assert (await store.take("s", "second", instead_of="first")).epoch > again.epoch
+            with pytest.raises(BusyError, match="by second"):
+                await store.take("s", "third", instead_of="first")
+            await store.release(await store.take("s", "second"))
             await store.take("s", "second", lease=0)
             await store.take("s", "third")
 

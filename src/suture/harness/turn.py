@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from suture.errors import FencedError
+from suture.errors import BusyError, FencedError
 from suture.harness.asking import ask, shown
 from suture.harness.calls import Calls
 from suture.harness.collect import Answer
@@ -120,7 +120,7 @@ class Turn:
 
     async def _taken(self) -> None:
         store = self.agent.opened
-        self.lease = await store.take(self.session.name, self.agent.runtime.owner)
+        self.lease = await self._take()
         alive = asyncio.create_task(self._stay_alive(self.lease))
         try:
             await self.session.load()
@@ -129,6 +129,20 @@ class Turn:
             alive.cancel()
         await store.release(self.lease)
         await self._told(end)
+
+    async def _take(self) -> Lease:
+        """The session; a dead process is not waited for.
+
+        Raises:
+            BusyError: a living one is answering.
+        """
+        store, runtime = self.agent.opened, self.agent.runtime
+        try:
+            return await store.take(self.session.name, runtime.owner)
+        except BusyError as busy:
+            if not runtime.is_gone(busy.owner):
+                raise
+            return await store.take(self.session.name, runtime.owner, instead_of=busy.owner)
 
     async def _stay_alive(self, lease: Lease) -> None:
         # Where the session was taken over, the next append finds out.

@@ -102,8 +102,14 @@ class Store(Protocol):
     def events(self, session: str, after: int = 0) -> AsyncIterator[Recorded]:
         """The events of a session with higher numbers than `after`, in their order."""
 
-    async def take(self, session: str, owner: str, *, lease: float = LEASE) -> Lease:
+    async def take(self, session: str, owner: str, *, lease: float = LEASE, instead_of: str = "") -> Lease:
         """Take a session for a turn: from now on appends under lower epochs are refused.
+
+        Args:
+            session: Any text; it need not have begun.
+            owner: Names whoever takes it.
+            lease: For how many seconds others wait for a sign of life.
+            instead_of: An owner that is known to be gone, and is not waited for.
 
         Raises:
             BusyError: another owner has it, and gave a sign of life less than its lease ago.

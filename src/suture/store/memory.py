@@ -69,11 +69,11 @@ class MemoryStore:
         for number, (at, epoch, data) in enumerate(found.log[after:], after + 1):
             yield Recorded(number, at, epoch, decode_event(data))
 
-    async def take(self, session: str, owner: str, *, lease: float = LEASE) -> Lease:
+    async def take(self, session: str, owner: str, *, lease: float = LEASE, instead_of: str = "") -> Lease:
         """See `Store`."""
         found = self._sessions.setdefault(session, _Session())
         now = self._clock()
-        if found.owner not in ("", owner) and now < found.until:
+        if found.owner not in ("", owner, instead_of) and now < found.until:
             raise BusyError(self.url, session, found.owner)
         found.epoch += 1
         found.owner, found.until = owner, now + lease

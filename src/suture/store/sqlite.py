@@ -62,9 +62,12 @@ class SqliteStore:
             partial(append_events, url=self._url, session=session, events=decoded, epoch=epoch, key=key)
         )
 
-    async def take(self, session: str, owner: str, *, lease: float = LEASE) -> Lease:
+    async def take(self, session: str, owner: str, *, lease: float = LEASE, instead_of: str = "") -> Lease:
         """See `Store`."""
-        return await self._write(partial(take_session, url=self._url, session=session, owner=owner, seconds=lease))
+        others = ("", owner, instead_of)
+        return await self._write(
+            partial(take_session, url=self._url, session=session, owner=owner, seconds=lease, free=others)
+        )
 
     async def renew(self, lease: Lease) -> None:
         """See `Store`."""

@@ -53,10 +53,19 @@ def append_events(
     return row.events
 
 
-def take_session(database: apsw.Connection, _: Later, *, url: str, session: str, owner: str, seconds: float) -> Lease:
+def take_session(
+    database: apsw.Connection,
+    _: Later,
+    *,
+    url: str,
+    session: str,
+    owner: str,
+    seconds: float,
+    free: tuple[str, ...],
+) -> Lease:
     """See `Store.take`."""
     row = find_session(database, session) or make_session(database, session)
-    if row.owner not in ("", owner) and row.now < row.until:
+    if row.owner not in free and row.now < row.until:
         raise BusyError(url, session, row.owner)
     epoch = database.execute("UPDATE epochs SET last = last + 1 RETURNING last").get
     database.execute(

@@ -24,7 +24,7 @@ from suture.store import LEASE, Lease, Loaded, Recorded, SessionInfo, Store
 from suture.testing.invariants import broken_promises
 from suture.transcript.events import Event
 
-__all__ = ["Crash", "Killed", "Report", "crash_matrix"]
+__all__ = ["Crash", "Killed", "Report", "aftermath", "attempt", "crash_matrix"]
 
 
 class Killed(BaseException):
@@ -34,9 +34,16 @@ class Killed(BaseException):
 class Crash:
     """Counts crossings, and kills at one of them."""
 
-    def __init__(self, at: int | None = None) -> None:
-        """`at` is the number of the crossing to die at, from 0; None lives."""
+    def __init__(
+        self, at: int | None = None, *, die: Callable[[], None] = lambda: None, owner: str = "crash-test"
+    ) -> None:
+        """`at` is the number of the crossing to die at, from 0; None lives.
+
+        `die` may be a real end of the process; then `owner` is to be its own, so that others see that it is gone.
+        """
         self.at = at
+        self.owner = owner
+        self.die: Callable[[], None] = die
         self.crossings: list[str] = []
         self.dead = False
 
@@ -51,6 +58,7 @@ class Crash:
         self.crossings.append(port)
         if self.at is not None and len(self.crossings) > self.at:
             self.dead = True
+            self.die()
             raise Killed(port)
 
 
@@ -86,24 +94,33 @@ async def crash_matrix(
         What was crossed, and what did not hold: nothing, where all is well.
     """
     whole = Crash()
-    await _attempt(make, scenario, store(), session, crash=whole, runs=Counter())
+    await attempt(make, scenario, store(), session, crash=whole, runs=Counter())
     report = Report(crossings=whole.crossings)
     for at in _spread(len(whole.crossings), limit):
         kept = store()
-        crash, runs = Crash(at), Counter[str]()
-        await _attempt(make, scenario, kept, session, crash=crash, runs=runs)
-        before = [recorded.event async for recorded in kept.events(session)]
-        asked: list[ModelRequest] = []
-        agent = make(kept, _runtime(Crash(), runs, "after"))
-        agent.model = _Watched(agent.model, Crash(), asked)
-        after = agent.session(session)
-        async for _ in after.run(go_on):
-            pass
-        events = [recorded.event async for recorded in kept.events(session)]
+        runs = Counter[str]()
+        await attempt(make, scenario, kept, session, crash=Crash(at), runs=runs)
         where = f"killed at crossing {at} ({whole.crossings[at]})"
-        report.broken += [f"{where}: {what}" for what in broken_promises(before, events, asked, runs, agent.toolbox)]
+        report.broken += [f"{where}: {what}" for what in await aftermath(make, kept, session, go_on, runs=runs)]
         await kept.close()
     return report
+
+
+async def aftermath(
+    make: Callable[[Store, Runtime], Agent], store: Store, session: str, go_on: str, *, runs: Counter[str]
+) -> list[str]:
+    """Each promise that is not kept by a session that was cut off, once it has gone on.
+
+    `runs` counts how often the tool of each call was run before.
+    """
+    before = [recorded.event async for recorded in store.events(session)]
+    asked: list[ModelRequest] = []
+    agent = make(store, _runtime(Crash(), runs, "after"))
+    agent.model = _Watched(agent.model, Crash(), asked)
+    async for _ in agent.session(session).run(go_on):
+        pass
+    events = [recorded.event async for recorded in store.events(session)]
+    return list(broken_promises(before, events, asked, runs, agent.toolbox))
 
 
 def _spread(count: int, limit: int | None) -> Sequence[int]:
@@ -112,7 +129,7 @@ def _spread(count: int, limit: int | None) -> Sequence[int]:
     return sorted({at * count // limit for at in range(limit)})
 
 
-async def _attempt(
+async def attempt(
     make: Callable[[Store, Runtime], Agent],
     scenario: Callable[[Session], Awaitable[Any]],
     store: Store,
@@ -159,7 +176,7 @@ def _runtime(crash: Crash, runs: Counter[str], name: str) -> Runtime:
         crash.cross(f"broadcast {type(notice).__name__}")
 
     return Runtime(
-        owner="crash-test",
+        owner=crash.owner,
         new_id=lambda: f"{name}-{next(numbers)}",
         sleep=sleep,
         run_tool=run_tool,
@@ -209,9 +226,9 @@ class _Probed:
         async for recorded in self.store.events(session, after):
             yield recorded
 
-    async def take(self, session: str, owner: str, *, lease: float = LEASE) -> Lease:
+    async def take(self, session: str, owner: str, *, lease: float = LEASE, instead_of: str = "") -> Lease:
         self.crash.cross("before take")
-        taken = await self.store.take(session, owner, lease=lease)
+        taken = await self.store.take(session, owner, lease=lease, instead_of=instead_of)
         self.crash.cross("after take")
         return taken
 
