@@ -273,10 +273,11 @@ class Turn:
         """Whether the conversation ends with the user, or with the outcome of a call, and was not stopped there."""
         if self.trigger == "resume" and self.session.conversation.head.ended == "stopped":
             return False
-        messages = self.session.conversation.messages()
-        if not messages or messages[-1].role == "user":
-            return bool(messages)
-        return bool(messages[-1].parts) and isinstance(messages[-1].parts[-1], ToolPart)
+        conversation = self.session.conversation
+        if conversation.head.leaf is None:
+            return False
+        last = conversation.message(conversation.head.leaf)
+        return last.role == "user" or (bool(last.parts) and isinstance(last.parts[-1], ToolPart))
 
     def _context(self) -> TurnContext:
         agent = self.agent
