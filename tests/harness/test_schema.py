@@ -37,7 +37,7 @@ class Page:
     """Which part."""
 
     number: int
-    filter: Filter | None = None
+    filter: Filter
 
 
 class Options(TypedDict):
@@ -168,8 +168,8 @@ def schema_of(hint: Any, default: Any = UNSAYABLE) -> Any:
             {
                 "description": "Which part.",
                 "type": "object",
-                "properties": {"number": {"type": "integer"}, "filter": {"anyOf": [FILTER, NULL], "default": None}},
-                "required": ["number"],
+                "properties": {"number": {"type": "integer"}, "filter": FILTER},
+                "required": ["number", "filter"],
             },
         ),
         (
@@ -390,6 +390,7 @@ def misnamed(context: ToolContext) -> None:
         (of_type(Filter | Page), "x", "more than one dict-like type"),
         (of_type(Person | Address), "x", "more than one custom type"),
         (of_type("Nowhere"), "x", "a type that is known where the function is, got 'Nowhere': name 'Nowhere' is not"),
+        (of_type(3, None), "x", "a type that is known where the function is, got 3: unsupported operand"),
         (of_type("a b"), "x", "a type that is known where the function is"),
         (of_type(Annotated[str, msgspec.Meta(ge=1)]), "x", "a type that JSON can hold"),
         (print, "args", r"got \*args"),
@@ -402,6 +403,29 @@ def test_what_no_model_can_give_is_refused_at_once(function: Any, argument: str,
         tool(function, name="f")
 
     assert ("f", argument) == (caught.value.tool, caught.value.argument)
+
+
+def test_a_context_that_only_type_checkers_know() -> None:
+    """Linters move such an import away; the name is enough."""
+    namespace: dict[str, Any] = {}
+    source = "from __future__ import annotations\ndef f(a: int, ctx: ToolContext) -> Unknown: ..."
+    exec(source, namespace)  # noqa: S102 - a module that does not import it
+
+    made = tool(namespace["f"])
+
+    assert (made.wants_context, list(made.schema["properties"])) == (True, ["a"])
+
+
+def test_a_signature_that_cannot_be_read() -> None:
+    """As some functions of extension modules have none."""
+
+    def odd() -> None:
+        pass
+
+    odd.__signature__ = "none"  # type: ignore[attr-defined]
+
+    with pytest.raises(ToolDefinitionError, match="function: expected one whose signature can be read"):
+        tool(odd)
 
 
 def test_nothing_loads_pydantic() -> None:

@@ -58,6 +58,8 @@ def test_what_is_said_goes_before_what_is_read() -> None:
 
     assert ("find", "Finds.", schema) == (made.name, made.description, made.schema)
     assert tool(look, description="").description == ""
+    schema["type"] = "array"
+    assert made.schema["type"] == "object"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,7 @@ def test_a_wrong_option_is_refused_at_once(options: dict[str, Any], argument: st
     assert isinstance(caught.value, UsageError)
 
 
-class Callable:
+class Called:
     """An object that can be called."""
 
     def __call__(self) -> None:
@@ -131,7 +133,7 @@ class Callable:
 
 @pytest.mark.parametrize(
     ("thing", "argument"),
-    [("look", "function"), (Callable, "function"), (Callable(), "function"), (tool(look), "function"), (3, "function")],
+    [("look", "function"), (Called, "function"), (Called(), "function"), (tool(look), "function"), (3, "function")],
     ids=["text", "class", "object", "tool", "number"],
 )
 def test_only_a_function_becomes_a_tool(thing: Any, argument: str) -> None:

@@ -60,7 +60,7 @@ class ArgumentsError(Exception):
 
     def __init__(self, problems: Sequence[str]) -> None:
         """`problems` has one clause for each argument that does not fit."""
-        self.problems = tuple(plain(problem) for problem in problems)
+        self.problems: tuple[str, ...] = tuple(plain(problem) for problem in problems)
         super().__init__("; ".join(self.problems)[:_LONGEST])
 
 
@@ -128,9 +128,9 @@ def _explained(parameter: Parameter, value: Any, error: msgspec.ValidationError)
     assert found is not None  # the pattern takes any text
     steps = [match["name"] or match["index"] for match in _STEP.finditer(found["path"] or "")]
     place = parameter.name + (found["path"] or "")
-    of_model = getattr(error.__cause__, "errors", None)
-    if of_model is not None:
-        for each in of_model(include_url=False, include_context=False):
+    cause: Any = error.__cause__
+    if hasattr(cause, "errors") and hasattr(cause, "error_count"):  # pydantic's
+        for each in cause.errors(include_url=False, include_context=False):
             inner = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in each["loc"])
             got = "" if each["type"] == "missing" else f", got {_shown(each['input'])}"
             yield f"{place}{inner}: {each['msg']}{got}"

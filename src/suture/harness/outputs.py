@@ -51,7 +51,7 @@ def outcome_of(value: Any, max_output: int) -> Outcome:
         return _unholdable(value, error)
     if not isinstance(value, str) and len(text) <= max_output:
         text = plain(text)
-        with suppress(ValueError):  # a number that is too large for the decoder
+        with suppress(ValueError, RecursionError):  # too large a number, or too deep, for a decoder
             stored = msgspec.json.decode(text) if _shallow(text) else None
             if _printed(stored) == text:
                 return Outcome("output-available", stored, "ok")
@@ -108,10 +108,7 @@ def _shallow(text: str) -> bool:
     """Whether a JSON text is nested no deeper than may be stored."""
     if text.count("[") + text.count("{") <= _DEEPEST:
         return True
-    try:
-        level = [json.loads(text)]
-    except RecursionError:
-        return False
+    level = [json.loads(text)]
     for _ in range(_DEEPEST + 1):
         inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, (dict, list))]
         if not inner:
@@ -126,7 +123,7 @@ def _unholdable(value: Any, error: Exception) -> Outcome:
     if isinstance(error, _Unholdable) and str(error) != name:
         name = f"{error} inside of {name}"
     elif not isinstance(error, _Unholdable):
-        name = f"{name} ({_said(error)})"
+        name = f"{name} ({_short(_said(error), _LONGEST_REPR)})"
     text = f"the tool returned a value that JSON cannot hold: {name}"
     try:
         shown = repr(value[:_LONGEST_REPR] if isinstance(value, (bytes, bytearray)) else value)

@@ -101,7 +101,8 @@ def signature_of(
         hints.append(hint)
     if by_hand is not None:
         known = tuple(Parameter(each.name, Any, each.default is each.empty, {}) for each in taken)
-        return Signature(known, wants_context, by_hand, by_hand=True, open=is_open)
+        copied = msgspec.json.decode(msgspec.json.encode(by_hand))  # what the user does to it later changes no tool
+        return Signature(known, wants_context, copied, by_hand=True, open=is_open)
     return _with_schema(tool, taken, hints, descriptions, wants_context=wants_context)
 
 
@@ -129,15 +130,15 @@ def _hint(tool: str, function: Callable[..., Any], parameter: inspect.Parameter)
 
     probe.__annotations__ = {parameter.name: parameter.annotation}
     plain = inspect.unwrap(function)
+    # The context is known even where it was imported for type checkers alone.
+    known = {"ToolContext": ToolContext, **getattr(plain, "__globals__", {})}
     try:
-        hint = typing.get_type_hints(
-            probe, getattr(plain, "__globals__", {}), _names_around(plain), include_extras=True
-        )[parameter.name]
+        hints = typing.get_type_hints(probe, known, _names_around(plain), include_extras=True)
+        hint = _dated(hints[parameter.name])
+        return hint | None if parameter.default is None and hint is not Any else hint
     except Exception as error:
         got = f"{parameter.annotation!r}: {error}"
         raise ToolDefinitionError(tool, parameter.name, "a type that is known where the function is", got) from error
-    hint = _dated(hint)
-    return hint | None if parameter.default is None and hint is not Any else hint
 
 
 def _dated(hint: Any) -> Any:
@@ -152,10 +153,10 @@ def _dated(hint: Any) -> Any:
 def _names_around(function: Callable[..., Any]) -> dict[str, Any]:
     """What is defined in the functions that `function` is written in, as long as they run."""
     names: dict[str, Any] = {}
+    where, module = getattr(function, "__qualname__", ""), getattr(function, "__globals__", None)
     frame = inspect.currentframe()
     while frame is not None:
-        where = getattr(function, "__qualname__", "")
-        if where.startswith(f"{frame.f_code.co_qualname}.") and frame.f_globals is function.__globals__:
+        if frame.f_globals is module and where.startswith(f"{frame.f_code.co_qualname}."):
             names = {**frame.f_locals, **names}
         frame = frame.f_back
     return names
@@ -174,7 +175,8 @@ def _with_schema(
         try:
             _Schemas((hint,))
         except Exception as error:
-            got = f"{_written(hint)}: {str(error).splitlines()[-1]}"
+            reason = str(error).rpartition("\n")[2]
+            got = f"{_written(hint)}: {reason}"
             raise ToolDefinitionError(tool, parameter.name, _TYPES, got) from error
     schemas = _Schemas(tuple(hints))
     properties: dict[str, Any] = {}
