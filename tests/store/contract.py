@@ -242,7 +242,11 @@ class StoreContract:
 
     # --- properties -------------------------------------------------------------------------------------------------
 
-    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors])
+    # Each example writes to a disk; the long runs are for what is pure.
+    @settings(
+        max_examples=min(settings().max_examples, 300),
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
     @given(events=logs(), cuts=st.lists(st.integers(0, 30), max_size=5))
     def test_the_messages_are_the_fold(self, url: str, events: list[Event], cuts: list[int]) -> None:
         """However the log was written, batch by batch and across openings."""
