@@ -15,6 +15,7 @@ from suture.transcript import ToolPart
 from suture.transcript.events import ApprovalAsked, CallSettled, CallStarted
 
 if TYPE_CHECKING:
+    from suture.harness.agent import Agent
     from suture.harness.turn import Turn
 
 __all__ = ["Calls"]
@@ -25,8 +26,8 @@ class Calls:
 
     def __init__(self, turn: Turn) -> None:
         """Nothing runs yet."""
-        self.turn = turn
-        self.agent = turn.agent
+        self.turn: Turn = turn
+        self.agent: Agent = turn.agent
         self._room = asyncio.Semaphore(turn.agent.max_parallel)
 
     async def run(self, parts: Sequence[ToolPart]) -> None:

@@ -39,9 +39,9 @@ class Session:
 
     def __init__(self, agent: Agent, name: str) -> None:
         """Nothing is loaded yet."""
-        self.agent = agent
-        self.name = name
-        self.conversation = Conversation()
+        self.agent: Agent = agent
+        self.name: str = name
+        self.conversation: Conversation = Conversation()
         self._number = 0
         self._turn: Turn | None = None
         self._recording = asyncio.Lock()

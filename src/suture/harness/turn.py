@@ -39,6 +39,7 @@ from suture.transcript import ToolPart
 from suture.transcript.events import Event, LeafMoved, MessageAdded, Outcome, StepAdded, TurnBegan, TurnEnded
 
 if TYPE_CHECKING:
+    from suture.harness.agent import Agent
     from suture.harness.session import Session
 
 __all__ = ["Turn"]
@@ -60,13 +61,13 @@ class Turn:
         self, session: Session, trigger: Literal["message", "resume", "regenerate"], leaf: LeafMoved | None = None
     ) -> None:
         """`leaf` is where the turn goes back to before anything else."""
-        self.session = session
-        self.agent = session.agent
+        self.session: Session = session
+        self.agent: Agent = session.agent
         self.trigger: Literal["message", "resume", "regenerate"] = trigger
-        self.leaf = leaf
+        self.leaf: LeafMoved | None = leaf
         self.id: str = self.agent.runtime.new_id()
-        self.stopping = False
-        self.began = False
+        self.stopping: bool = False
+        self.began: bool = False
         self.lease: Lease | None = None
         self.answer: Answer | None = None
         """What the model is saying now, not recorded yet."""

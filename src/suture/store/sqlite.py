@@ -18,8 +18,8 @@ from suture.transcript.events import Event
 
 try:
     import apsw
-except ModuleNotFoundError as error:
-    raise StoreError("sqlite:", 'apsw is not installed: pip install "suture[sqlite]"') from error
+except ModuleNotFoundError as _missing:
+    raise StoreError("sqlite:", 'apsw is not installed: pip install "suture[sqlite]"') from _missing
 
 from suture.store.sqlite_changes import append_events, delete_session, release_lease, renew_lease, take_session
 from suture.store.sqlite_file import connect, open_file, problems_of

@@ -41,11 +41,11 @@ class Crash:
 
         `die` may be a real end of the process; then `owner` is to be its own, so that others see that it is gone.
         """
-        self.at = at
-        self.owner = owner
+        self.at: int | None = at
+        self.owner: str = owner
         self.die: Callable[[], None] = die
         self.crossings: list[str] = []
-        self.dead = False
+        self.dead: bool = False
 
     def cross(self, port: str) -> None:
         """Step over a port.
