@@ -179,7 +179,7 @@ def _answered(event: ApprovalAnswered, part: ToolPart) -> ToolPart | None:
 
 
 def _part_replaced(event: PartReplaced, rows: Rows) -> None:
-    if not rows.has_message(event.message) or event.index >= rows.length(event.message):
+    if not rows.has_message(event.message) or not 0 <= event.index < rows.length(event.message):
         raise EventError("PartReplaced", f"message {event.message!r} has no part {event.index}")
     rows.set_part(event.message, event.index, event.part)
 
