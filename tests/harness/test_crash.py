@@ -22,7 +22,7 @@ from tests.harness.scenarios import SCENARIOS, playing
 
 pytestmark = pytest.mark.anyio
 
-STORES = ("memory", "sqlite")
+STORES = ("memory", "sqlite", "jsonl")
 
 
 @pytest.mark.parametrize("kind", STORES)
