@@ -133,22 +133,22 @@ class Reader:
 
     def __init__(self, offset: int = 0, line: int = 0, number: int | None = 0, at: float = 0.0) -> None:
         """Begins behind `line` lines and event `number`; None: at the beginning of a line, nobody knows which."""
-        self.offset = offset
+        self.offset: int = offset
         """How far the file has been read."""
-        self.line = line
-        self.number = number
+        self.line: int = line
+        self.number: int | None = number
         """The highest number of an event so far."""
-        self.at = at
+        self.at: float = at
         """When the last event happened."""
-        self.guessed = False
+        self.guessed: bool = False
         """Whether an event without a number came where nobody knows the number before."""
-        self.whole = True
+        self.whole: bool = True
         """Whether what was read ends with the end of a line."""
         self.session: str | None = None
         """The name that the header says; None where none has been read."""
         self.damages: list[tuple[int, str]] = []
-        self.head = b""
-        self.tail = b""
+        self.head: bytes = b""
+        self.tail: bytes = b""
         """The first and the last bytes that were read."""
 
     def passed(self, data: bytes) -> None:

@@ -34,16 +34,16 @@ class State:
 
     def __init__(self) -> None:
         """Nothing has been read."""
-        self.reader = Reader()
-        self.conversation = Conversation()
+        self.reader: Reader = Reader()
+        self.conversation: Conversation = Conversation()
         self.keys: set[str] = set()
         self.refused: set[int] = set()
         """The numbers of events that stand in the file and cannot follow what happened before them."""
         self.damages: list[tuple[int, str]] = []
-        self.epoch = 0
-        self.owner = ""
-        self.until = 0.0
-        self.changed = 0.0
+        self.epoch: int = 0
+        self.owner: str = ""
+        self.until: float = 0.0
+        self.changed: float = 0.0
         """When the last event happened."""
         self._marks = [Mark(0)]
 

@@ -25,7 +25,7 @@ class Strands:
         self._pool = ThreadPoolExecutor(threads, name)
         self._lock = threading.Lock()
         self._waiting: dict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = {}
-        self.closed = False
+        self.closed: bool = False
         """Whether nothing more is taken."""
 
     async def run(self, name: str, job: Callable[[], T]) -> T:
