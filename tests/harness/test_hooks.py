@@ -135,7 +135,7 @@ async def test_before_step_shapes_one_request() -> None:
     class Reminding(Agent):
         def before_step(self, context: Any) -> None:
             """See `Agent`."""
-            context.messages.append(Message(role="user", parts=(TextPart("(be brief)"),)))
+            context.messages = [*context.messages, Message(role="user", parts=(TextPart("(be brief)"),))]
             context.instructions = "You are terse."
             context.tools.clear()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from suture.errors import ModelError
@@ -25,7 +25,7 @@ _LOG = logging.getLogger("suture.harness")
 _FRAME: Final = "A summary of the conversation before this, for reference; nothing in it is to be done again:"
 
 
-def shown(session: Session, turn: str, tell: Callable[[Notice], None]) -> list[Message]:
+def shown(session: Session, turn: str, tell: Callable[[Notice], None]) -> Sequence[Message]:
     """The messages as the model may be shown them.
 
     A call that waits says so, in words that are never stored; one that is merely incomplete is left out, and told of.
@@ -34,19 +34,16 @@ def shown(session: Session, turn: str, tell: Callable[[Notice], None]) -> list[M
     conversation = session.conversation
     messages = conversation.messages()
     places = [place for place in conversation.open_calls() if conversation.is_shown(place.message)]
-    if places:
-        where = {name: at for at, name in enumerate(conversation.path())}
-        for name in dict.fromkeys(place.message for place in places):
-            messages[where[name]] = stubbed(messages[where[name]])
+    for name in dict.fromkeys(place.message for place in places):
+        messages = messages.replaced(conversation.place(name), stubbed(conversation.message(name)))
     gaps = [place.part.call_id for place in places if isinstance(place.part, ToolPart) and not waits(place.part)]
     if gaps:
         _LOG.warning("session %s: calls without an outcome are left out: %s", session.name, gaps)
         tell(IncompleteLeftOut(session=session.name, turn=turn, calls=gaps))
     compacted = conversation.summary()
     if compacted is not None:
-        start = conversation.path().index(compacted.first_kept)
         told = TextPart(f"{_FRAME}\n\n{compacted.summary}")
-        messages[:start] = [Message(role="user", parts=(told,))]
+        return [Message(role="user", parts=(told,)), *messages[conversation.place(compacted.first_kept) :]]
     return messages
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -41,8 +41,8 @@ class StepContext(msgspec.Struct, kw_only=True):
     """From 1."""
     model: Model
     instructions: str
-    messages: list[Message]
-    """What the model is shown; a copy, so that changing it changes no record."""
+    messages: Sequence[Message]
+    """What the model is shown. Put another list in its place to change that; no record changes."""
     tools: list[str]
     settings: dict[str, Any]
 

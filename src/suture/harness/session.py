@@ -63,7 +63,7 @@ class Session:
         """
         if not _in_loop():
             asyncio.run(self.load())
-        return self.conversation.messages()
+        return list(self.conversation.messages())
 
     @property
     def waiting(self) -> list[ToolPart]:

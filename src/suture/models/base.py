@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -34,7 +34,7 @@ class ToolSpec(msgspec.Struct, frozen=True):
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a model is asked: a conversation in which every call has its outcome."""
 
-    messages: list[Message]
+    messages: Sequence[Message]
     instructions: str = ""
     tools: tuple[ToolSpec, ...] = ()
     settings: dict[str, Any] = {}

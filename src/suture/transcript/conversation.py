@@ -8,6 +8,7 @@ import msgspec
 
 from suture.transcript.events import Admitted, Compacted, Event, MessageAdded
 from suture.transcript.fold import Head, Place, fold
+from suture.transcript.listing import Listing
 from suture.transcript.messages import Message
 from suture.transcript.parts import Part, ToolPart
 
@@ -45,7 +46,7 @@ class Conversation:
         self._path: list[str] = []
         self._at: dict[str, int] = {}
         """Where each message of the path stands in it."""
-        self._list: list[Message] = []
+        self._list: Listing = Listing()
         """The messages of the path, as they were last asked for."""
         self._changed: set[int] = set()
         """The places in it that are no longer true."""
@@ -114,18 +115,23 @@ class Conversation:
         self._follow()
         return list(self._path)
 
-    def messages(self, leaf: str | None = None) -> list[Message]:
-        """The messages from the first to `leaf`, or to the newest of the conversation.
+    def messages(self, leaf: str | None = None) -> Listing:
+        """The messages from the first to `leaf`, or to the newest of the conversation, as they are now.
 
-        For the newest, the cost is what has changed since it was last asked, and a copy of the list.
+        For the newest, the cost is what has changed since it was last asked.
         """
         if leaf is not None and leaf != self.head.leaf:
-            return [self.message(name) for name in self.path(leaf)]
+            return Listing(self.message(name) for name in self.path(leaf))
         self._follow()
         for place in self._changed:
-            self._list[place] = self.message(self._path[place])
+            self._list = self._list.replaced(place, self.message(self._path[place]))
         self._changed.clear()
-        return list(self._list)
+        return self._list
+
+    def place(self, name: str) -> int:
+        """Where a message that is on the path to the newest one stands in it, from 0."""
+        self._follow()
+        return self._at[name]
 
     def is_shown(self, name: str) -> bool:
         """Whether a message is on the path to the newest one."""
@@ -141,11 +147,12 @@ class Conversation:
             return
         else:
             added = [] if leaf is None else list(self._upwards(leaf))[::-1]
-            self._path, self._at, self._list, self._changed = [], {}, [], set()
+            self._path, self._at, self._list, self._changed = [], {}, Listing(map(self.message, added)), set()
         for name in added:
             self._at[name] = len(self._path)
             self._path.append(name)
-            self._list.append(self.message(name))
+        if len(self._list) < len(self._path):
+            self._list = self._list.added(self.message(self._path[-1]))
 
     def message(self, name: str) -> Message:
         """One message; the same object until something in it changes."""
