@@ -80,6 +80,7 @@ def connect(path: Path, flags: int = 0) -> apsw.Connection:
     """
     database = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE | flags)
     database.set_busy_timeout(int(PATIENCE * 1000))
+    database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # a plan is made once, not again for each value
     database.pragma("synchronous", "FULL")  # in WAL mode NORMAL would lose the last commits when the power fails
     database.pragma("fullfsync", 1)  # macOS: through the drive's own cache
     return database

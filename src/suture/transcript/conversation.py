@@ -15,7 +15,7 @@ from suture.transcript.parts import Part, ToolPart
 __all__ = ["Conversation"]
 
 
-class _Record(msgspec.Struct):
+class _Record(msgspec.Struct, gc=False):  # part of no cycle, and there are as many as messages
     """A message as it grows."""
 
     role: str
