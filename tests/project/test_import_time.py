@@ -15,6 +15,7 @@ LAZY = frozenset({"__future__", "suture"})
 NEVER = frozenset(
     {
         "anthropic",
+        "apsw",
         "asyncio",
         "click",
         "ctypes",

@@ -100,9 +100,14 @@ def find_span(database: apsw.Connection, name: str) -> tuple[int, int]:
 def read_events(database: apsw.Connection, session: int, after: int, until: int) -> list[Recorded]:
     """The next events of a session, from the one after `after` and not behind `until`; none where there are no more."""
     low = first_id(session)
+    found: list[Recorded] = []
+    size = 0
     for (data,) in _steps(database, _EVENTS, low + after + 1, low + until + 1):
-        return [Recorded(*each) for each in _decode_events(data)]
-    return []
+        found += [Recorded(*each) for each in _decode_events(data)]
+        size += len(data)
+        if size >= _STEP:
+            break
+    return found
 
 
 def read_sessions(database: apsw.Connection) -> list[SessionInfo]:

@@ -205,7 +205,8 @@ class SqlRows:
     def _close_calls(self, known: _Known, index: int) -> None:
         """What took the place of a call is no call: nothing there is open any more."""
         self._database.execute(
-            "UPDATE calls INDEXED BY calls_open SET opened = NULL WHERE session = ? AND message = ? AND idx = ? AND opened IS NOT NULL",
+            "UPDATE calls INDEXED BY calls_open SET opened = NULL "
+            "WHERE session = ? AND message = ? AND idx = ? AND opened IS NOT NULL",
             (self._row.id, known.place, index),
         )
 
