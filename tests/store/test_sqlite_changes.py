@@ -34,3 +34,15 @@ async def test_a_deleted_session_leaves_nothing_behind(store: SqliteStore, file:
     assert again.epoch > lease.epoch
     with pytest.raises(FencedError):
         await store.append("s", MOVED, epoch=lease.epoch)
+
+
+@pytest.mark.anyio
+async def test_an_append_of_nothing_changes_nothing(store: SqliteStore) -> None:
+    """But its key is taken; the session begins with its first event."""
+    assert 0 == await store.append("s", [], key="k")
+    assert [] == await store.sessions()
+    assert 0 == await store.append("s", MOVED, key="k")
+    assert 1 == await store.append("s", MOVED)
+    changed = (await store.sessions())[0].changed
+    assert 1 == await store.append("s", [])
+    assert changed == (await store.sessions())[0].changed

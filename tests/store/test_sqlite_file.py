@@ -11,10 +11,11 @@ import apsw
 import pytest
 
 from suture.errors import StoreError
-from suture.store import open_store
+from suture.store import open_store, sqlite_file
 from suture.store.sqlite import SqliteStore
 from suture.store.sqlite_schema import APPLICATION, MIGRATIONS
-from tests.store.contract import TURN
+from suture.transcript.conversation import Conversation
+from tests.store.contract import TURN, said
 from tests.store.sqlite_files import MOVED, look
 
 
@@ -127,3 +128,61 @@ def test_without_apsw_it_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
 
     assert 'apsw is not installed: pip install "suture[sqlite]"' in done.stdout
+
+
+@pytest.mark.anyio
+async def test_an_older_file_is_brought_up_to_date(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the migrations that it lacks, once; what is in it stays."""
+    store = SqliteStore(str(file))
+    await store.append("s", TURN)
+    await store.close()
+    monkeypatch.setattr(sqlite_file, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE more (x TEXT) STRICT"))
+
+    for _ in range(2):
+        store = SqliteStore(str(file))
+        assert said(Conversation(TURN)) == said((await store.load("s")).conversation)
+        await store.close()
+
+    assert [(len(MIGRATIONS) + 1,)] == look(file, "PRAGMA user_version")
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them or none."""
+    monkeypatch.setattr(sqlite_file, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE sessions (x)"))
+
+    with pytest.raises(StoreError, match="table sessions already exists"):
+        SqliteStore(str(file))
+
+    assert [] == look(file, "SELECT * FROM sqlite_schema")
+    assert [(0,)] == look(file, "PRAGMA user_version")
+
+
+@pytest.mark.anyio
+async def test_a_file_that_others_do_not_let_go_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here a reader is in the way of the switch to the write-ahead log."""
+    await SqliteStore(str(file)).close()
+    other = apsw.Connection(str(file))
+    other.pragma("journal_mode", "DELETE")
+    other.execute("BEGIN")
+    other.execute("SELECT * FROM sessions").fetchall()
+
+    with monkeypatch.context() as context:
+        context.setattr(sqlite_file, "PATIENCE", 0.05)
+        with pytest.raises(StoreError, match="another process kept the file locked"):
+            SqliteStore(str(file))
+
+    other.close()
+    await SqliteStore(str(file)).close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named after Unix")
+def test_a_file_system_without_shared_memory_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There SQLite quietly keeps its old journal."""
+
+    def connect(path: Path, flags: int = 0) -> apsw.Connection:
+        return apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE | flags, vfs="unix-dotfile")
+
+    monkeypatch.setattr(sqlite_file, "connect", connect)
+
+    with pytest.raises(StoreError, match="the file system cannot share memory between processes"):
+        SqliteStore(str(file))

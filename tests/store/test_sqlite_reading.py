@@ -7,6 +7,7 @@ import asyncio
 import apsw
 import pytest
 
+from suture.errors import StoreError
 from suture.store.sqlite import SqliteStore
 from suture.transcript import StepStart, TextPart
 from suture.transcript.conversation import Conversation
@@ -38,6 +39,19 @@ async def test_a_session_of_any_size_is_read(store: SqliteStore, limit: int) -> 
 
     assert said(Conversation(events)) == said((await store.load("s")).conversation)
     assert events == [one.event async for one in store.events("s")]
+
+
+@pytest.mark.anyio
+async def test_a_reader_that_failed_is_not_used_again(store: SqliteStore) -> None:
+    """What went wrong is said, and the next one begins anew."""
+    await store.append("s", [Admitted(message="m", parts=(TextPart("x" * 90_000),))])
+    await store.load("s")
+    store._readers[0].limit(apsw.SQLITE_LIMIT_LENGTH, 50_000)
+
+    with pytest.raises(StoreError, match="this is more than one row can hold"):
+        _ = [one async for one in store.events("s")]
+
+    assert 1 == len([one async for one in store.events("s")])
 
 
 @pytest.mark.anyio

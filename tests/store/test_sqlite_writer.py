@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from suture.errors import EventError, FencedError, StoreError
+from suture.store import sqlite_writer
 from suture.store.sqlite import SqliteStore
 from suture.transcript import TextPart
 from suture.transcript.conversation import Conversation
@@ -37,6 +38,16 @@ async def test_what_waits_is_committed_together(store: SqliteStore) -> None:
 
     assert 100 == len(await store.sessions())
     assert commits <= 50
+
+
+@pytest.mark.anyio
+async def test_not_too_much_is_committed_together(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of very many need not wait for the last."""
+    monkeypatch.setattr(sqlite_writer, "_TOGETHER", 3)
+
+    await asyncio.gather(*(store.append(f"s{n}", MOVED) for n in range(20)))
+
+    assert 20 == len(await store.sessions())
 
 
 @pytest.mark.anyio

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,7 +88,8 @@ def connect(path: Path, flags: int = 0) -> apsw.Connection:
 def _update(database: apsw.Connection, url: str) -> None:
     """Bring the tables up to date; where other processes open the file too, one of them does it."""
     version = _version(database, url)
-    _write_ahead(database, url)
+    if database.pragma("journal_mode", "WAL") != "wal":
+        raise StoreError(url, "the file system cannot share memory between processes, which SQLite's log needs")
     if version == len(MIGRATIONS):
         return
     database.execute("BEGIN IMMEDIATE")
@@ -119,19 +119,3 @@ def _version(database: apsw.Connection, url: str) -> int:
         found = f"the file was written by a newer version of Suture (its tables are version {version}"
         raise StoreError(url, f"{found}, this one knows {len(MIGRATIONS)}); update Suture")
     return version
-
-
-def _write_ahead(database: apsw.Connection, url: str) -> None:
-    """Switch to the write-ahead log, where that was not done before."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            mode = database.pragma("journal_mode", "WAL")
-        except apsw.BusyError:  # another process opens it for the first time: for this lock SQLite does not wait
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.005)
-            continue
-        if mode != "wal":
-            raise StoreError(url, "the file system cannot share memory between processes, which SQLite's log needs")
-        return
