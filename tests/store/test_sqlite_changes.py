@@ -18,6 +18,7 @@ async def test_a_deleted_session_leaves_nothing_behind(store: SqliteStore, file:
     lease = await store.take("s", "me")
     await store.append("s", TURN, epoch=lease.epoch, key="k")
     await store.append("other", TURN)
+    await store.search("hello")
     tables = ("sessions", "events", "messages", "parts", "calls", "inputs", "summaries", "keys", "search")
     await store.delete("s")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import apsw
 import pytest
@@ -19,7 +20,7 @@ from suture.transcript.events import (
     TurnBegan,
 )
 from tests.store.contract import TURN, said
-from tests.store.sqlite_files import MOVED, turn
+from tests.store.sqlite_files import MOVED, look, turn
 
 
 @pytest.mark.anyio
@@ -113,12 +114,31 @@ async def test_words_are_found_wherever_they_stand_in_a_message(store: SqliteSto
 
 
 @pytest.mark.anyio
-async def test_what_was_replaced_is_not_found(store: SqliteStore) -> None:
-    """The index follows the parts."""
+@pytest.mark.parametrize("indexed", [True, False])
+async def test_what_was_replaced_is_not_found(store: SqliteStore, *, indexed: bool) -> None:
+    """The index follows the parts, whether or not they were in it already."""
     await store.append("s", TURN)
+    if indexed:
+        assert [("s", "a1")] == await store.search("see")
     await store.append("s", [PartReplaced(message="u1", index=0, part=TextPart("goodbye"), rule="r")])
     await store.append("s", [PartReplaced(message="a1", index=1, part=StepStart(), rule="r")])
+    await store.append("s", [PartReplaced(message="a1", index=0, part=TextPart("now"), rule="r")])
 
     assert [("s", "u1")] == await store.search("goodbye")
+    assert [("s", "a1")] == await store.search("now")
     assert [] == await store.search("hello")
     assert [] == await store.search("see")
+
+
+@pytest.mark.anyio
+async def test_a_search_brings_the_index_up_to_date(store: SqliteStore, file: Path) -> None:
+    """Bit by bit, whatever was appended since, in every session; an append itself writes nothing there."""
+    for number in range(3):
+        await store.append(f"s{number}", [event for each in range(500) for event in turn(each)])
+    assert [(0,)] == look(file, "SELECT count(*) FROM search")
+
+    assert {("s0", "a7"), ("s1", "a7"), ("s2", "a7")} == set(await store.search("answer 7"))
+    assert [(3 * 500 * 3,)] == look(file, "SELECT count(*) FROM search")
+    await store.append("s1", turn(500))
+    assert [("s1", "a500")] == await store.search("answer 500")
+    assert [(3 * 500 * 3 + 3,)] == look(file, "SELECT count(*) FROM search")

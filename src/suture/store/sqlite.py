@@ -21,9 +21,16 @@ try:
 except ModuleNotFoundError as _missing:
     raise StoreError("sqlite:", 'apsw is not installed: pip install "suture[sqlite]"') from _missing
 
-from suture.store.sqlite_changes import append_events, delete_session, release_lease, renew_lease, take_session
+from suture.store.sqlite_changes import (
+    append_events,
+    delete_session,
+    index_parts,
+    release_lease,
+    renew_lease,
+    take_session,
+)
 from suture.store.sqlite_file import connect, open_file, problems_of
-from suture.store.sqlite_reading import find_messages, find_span, load_session, read_events, read_sessions
+from suture.store.sqlite_reading import find_messages, find_span, is_behind, load_session, read_events, read_sessions
 from suture.store.sqlite_writer import Job, Writer
 
 __all__ = ["SqliteStore"]
@@ -107,7 +114,9 @@ class SqliteStore:
         return await self._read(read_sessions)
 
     async def search(self, text: str, *, limit: int = 20) -> list[tuple[str, str]]:
-        """See `Store`; the best first."""
+        """See `Store`; the best first. What was appended since the last search is indexed now."""
+        while await self._read(is_behind) and await self._write(index_parts):
+            pass
         return await self._read(partial(find_messages, text=text, limit=limit))
 
     async def _read(self, read: Callable[[apsw.Connection], T]) -> T:

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import apsw
+import msgspec
 
 from suture.errors import BusyError, FencedError
 from suture.store.base import Lease
-from suture.store.sqlite_rows import Later, SqlRows, find_session, first_id, make_session
+from suture.store.sqlite_rows import SqlRows, find_session, first_id, make_session
 from suture.transcript.events import Event
 from suture.transcript.fold import fold
+from suture.transcript.parts import Part, TextPart
 
-__all__ = ["append_events", "delete_session", "release_lease", "renew_lease", "take_session"]
+__all__ = ["append_events", "delete_session", "index_parts", "release_lease", "renew_lease", "take_session"]
 
 _BY_SESSION: Final = ("keys", "calls", "inputs", "summaries")
 _BY_ID: Final = ("events", "messages", "parts")
+_AT_ONCE: Final = 2000
+"""How many parts are indexed in one go: others want to write, too."""
+_PART: Final = msgspec.json.Decoder(Part)
 
 
 def append_events(
     database: apsw.Connection,
-    later: Later,
     *,
     url: str,
     session: str,
@@ -40,7 +44,7 @@ def append_events(
         database.execute("INSERT OR IGNORE INTO keys (session, key) VALUES (?, ?)", (row.id, key))
         if not database.changes():
             return row.events
-    rows = SqlRows(database, row, later)
+    rows = SqlRows(database, row)
     for event, text in events:
         fold(event, rows)
         row.events += 1
@@ -55,7 +59,6 @@ def append_events(
 
 def take_session(
     database: apsw.Connection,
-    _: Later,
     *,
     url: str,
     session: str,
@@ -74,7 +77,7 @@ def take_session(
     return Lease(session, epoch, row.events, seconds)
 
 
-def renew_lease(database: apsw.Connection, _: Later, *, url: str, lease: Lease) -> None:
+def renew_lease(database: apsw.Connection, *, url: str, lease: Lease) -> None:
     """See `Store.renew`."""
     row = find_session(database, lease.session)
     if row is None or row.epoch != lease.epoch:
@@ -82,14 +85,14 @@ def renew_lease(database: apsw.Connection, _: Later, *, url: str, lease: Lease) 
     database.execute("UPDATE sessions SET until = ? WHERE id = ?", (row.now + lease.seconds, row.id))
 
 
-def release_lease(database: apsw.Connection, _: Later, *, lease: Lease) -> None:
+def release_lease(database: apsw.Connection, *, lease: Lease) -> None:
     """See `Store.release`."""
     database.execute(
         "UPDATE sessions SET owner = '', until = 0 WHERE name = ? AND epoch = ?", (lease.session, lease.epoch)
     )
 
 
-def delete_session(database: apsw.Connection, later: Later, *, session: str) -> None:
+def delete_session(database: apsw.Connection, *, session: str) -> None:
     """See `Store.delete`."""
     row = find_session(database, session)
     if row is None:
@@ -100,4 +103,21 @@ def delete_session(database: apsw.Connection, later: Later, *, session: str) -> 
         database.execute(f"DELETE FROM {table} WHERE id >= ? AND id < ?", bounds)  # noqa: S608 - our own names
     for table in _BY_SESSION:
         database.execute(f"DELETE FROM {table} WHERE session = ?", (row.id,))  # noqa: S608 - our own names
-    later.append(("DELETE FROM search WHERE rowid >= ? AND rowid < ?", bounds))
+    database.execute("DELETE FROM search WHERE rowid >= ? AND rowid < ?", bounds)
+
+
+def index_parts(database: apsw.Connection) -> bool:
+    """Bring some parts that are not there yet into the search index; says whether there were any."""
+    row = database.execute("SELECT id, indexed, parts FROM sessions WHERE indexed < parts LIMIT 1").get
+    if row is None:
+        return False
+    session, indexed, parts = row
+    until = min(indexed + _AT_ONCE, parts)
+    first = first_id(session)
+    rows: list[Any] = database.execute(
+        "SELECT id, part FROM parts WHERE id >= ? AND id < ?", (first + indexed, first + until)
+    ).fetchall()
+    texts = [(number, part.text) for number, data in rows if isinstance(part := _PART.decode(data), TextPart)]
+    database.executemany("INSERT INTO search (rowid, text) VALUES (?, ?)", texts)
+    database.execute("UPDATE sessions SET indexed = ? WHERE id = ?", (until, session))
+    return True

@@ -20,7 +20,7 @@ from suture.transcript.events import Admitted, AnyEvent, Compacted, MessageAdded
 from suture.transcript.fold import Head
 from suture.transcript.parts import Part
 
-__all__ = ["find_messages", "find_span", "load_session", "read_events", "read_sessions"]
+__all__ = ["find_messages", "find_span", "is_behind", "load_session", "read_events", "read_sessions"]
 
 _STEP: Final = 2**20
 """How many bytes a step should give."""
@@ -113,6 +113,11 @@ def read_events(database: apsw.Connection, session: int, after: int, until: int)
 def read_sessions(database: apsw.Connection) -> list[SessionInfo]:
     """See `Store.sessions`."""
     return [SessionInfo(*each) for each in _decode_sessions(database.execute(_SESSIONS).get or b"[]")]
+
+
+def is_behind(database: apsw.Connection) -> bool:
+    """Whether the search index lacks anything."""
+    return bool(database.execute("SELECT EXISTS (SELECT 1 FROM sessions WHERE indexed < parts)").get)
 
 
 def find_messages(database: apsw.Connection, text: str, limit: int) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Final
 
 import apsw
 import msgspec
@@ -11,10 +11,7 @@ from suture.transcript.events import Admitted, Compacted, MessageAdded
 from suture.transcript.fold import Head, Place
 from suture.transcript.parts import Part, TextPart, ToolPart
 
-__all__ = ["Later", "SessionRow", "SqlRows", "find_session", "first_id", "make_session"]
-
-Later: TypeAlias = "list[tuple[str, tuple[apsw.SQLiteValue, ...]]]"
-"""Statements about the search index, for the end of the transaction: the index writes itself out at each savepoint."""
+__all__ = ["SessionRow", "SqlRows", "find_session", "first_id", "make_session"]
 
 _PART: Final = msgspec.json.Decoder(Part)
 _encode: Final = msgspec.json.Encoder().encode
@@ -29,6 +26,7 @@ class SessionRow(msgspec.Struct, gc=False):
     events: int = 0
     messages: int = 0
     parts: int = 0
+    indexed: int = 0
     epoch: int = 0
     owner: str = ""
     until: float = 0.0
@@ -56,8 +54,8 @@ def first_id(session: int) -> int:
 def find_session(database: apsw.Connection, name: str) -> SessionRow | None:
     """The session of a name."""
     row = database.execute(
-        "SELECT id, unixepoch('subsec'), events, messages, parts, epoch, owner, until, leaf, turn, ended, answer "
-        "FROM sessions WHERE name = ?",
+        "SELECT id, unixepoch('subsec'), events, messages, parts, indexed, epoch, owner, until, "
+        "leaf, turn, ended, answer FROM sessions WHERE name = ?",
         (name,),
     ).get
     return SessionRow(*row) if row else None
@@ -72,13 +70,12 @@ def make_session(database: apsw.Connection, name: str) -> SessionRow:
 class SqlRows:
     """Implements `transcript.fold.Rows`; what it was asked for once, it knows until the transaction ends."""
 
-    def __init__(self, database: apsw.Connection, row: SessionRow, later: Later) -> None:
+    def __init__(self, database: apsw.Connection, row: SessionRow) -> None:
         """The rows of the session of `row`, which `save` writes back."""
         self.head: Head = Head(leaf=row.leaf, turn=row.turn, ended=row.ended, answer=row.answer)
         self._database = database
         self._row = row
         self._first = first_id(row.id)
-        self._later = later
         self._messages: dict[str, _Known | None] = {}
         self._parts: dict[tuple[str, int], tuple[int, Part]] = {}
         self._calls: dict[str, tuple[str, int] | None] = {}
@@ -143,8 +140,8 @@ class SqlRows:
         if index < known.length:
             number, old = self._part(message, index)
             self._database.execute("UPDATE parts SET part = ? WHERE id = ?", (text, number))
-            if isinstance(old, TextPart):
-                self._later.append(("DELETE FROM search WHERE rowid = ?", (number,)))
+            if number - self._first < self._row.indexed:
+                self._index_anew(number, old, part)
             if not isinstance(part, ToolPart):
                 self._close_calls(known, index)
         else:
@@ -155,9 +152,7 @@ class SqlRows:
             self._row.parts += 1
             known.length += 1
         self._parts[message, index] = number, part
-        if isinstance(part, TextPart) and part.text:
-            self._later.append(("INSERT INTO search (rowid, text) VALUES (?, ?)", (number, part.text)))
-        elif isinstance(part, ToolPart):
+        if isinstance(part, ToolPart):
             self._place_call(message, index, part)
 
     def _part(self, message: str, index: int) -> tuple[int, Part]:
@@ -175,6 +170,12 @@ class SqlRows:
             ).get
             found = self._parts[message, index] = row[0], _PART.decode(row[1])
         return found
+
+    def _index_anew(self, number: int, old: Part, new: Part) -> None:
+        if isinstance(old, TextPart):
+            self._database.execute("DELETE FROM search WHERE rowid = ?", (number,))
+        if isinstance(new, TextPart):
+            self._database.execute("INSERT INTO search (rowid, text) VALUES (?, ?)", (number, new.text))
 
     # --- calls ------------------------------------------------------------------------------------------------------
 

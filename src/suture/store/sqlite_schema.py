@@ -24,6 +24,7 @@ MIGRATIONS: Final = (
         events   INTEGER NOT NULL DEFAULT 0,         -- how many there are: the number of the last one
         messages INTEGER NOT NULL DEFAULT 0,
         parts    INTEGER NOT NULL DEFAULT 0,
+        indexed  INTEGER NOT NULL DEFAULT 0,         -- how many of the parts are in the search index
         changed  REAL NOT NULL DEFAULT 0,
         epoch    INTEGER NOT NULL DEFAULT 0,
         owner    TEXT NOT NULL DEFAULT '',
@@ -100,7 +101,8 @@ MIGRATIONS: Final = (
     ) STRICT;
     CREATE INDEX summaries_of_session ON summaries (session);
 
-    -- The words of the text parts, under the ids of the parts; the texts themselves are in `parts` only.
+    -- The words of the text parts, under the ids of the parts; the texts themselves are in `parts` only. An append does
+    -- not write here, which would double what it writes: a search brings the index up to date first.
     CREATE VIRTUAL TABLE search USING fts5(
         text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
     );

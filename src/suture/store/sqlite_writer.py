@@ -19,13 +19,12 @@ import msgspec
 
 from suture.errors import StoreError
 from suture.store.sqlite_file import problem_of
-from suture.store.sqlite_rows import Later
 
 __all__ = ["Job", "Writer"]
 
 T = TypeVar("T")
-Job: TypeAlias = Callable[[apsw.Connection, Later], T]
-"""Changes rows inside a transaction; what is to be done to the search index, it adds to the list."""
+Job: TypeAlias = Callable[[apsw.Connection], T]
+"""Changes rows inside a transaction."""
 
 _TOGETHER: Final = 1000
 """How many jobs are committed at once at most."""
@@ -87,12 +86,9 @@ class Writer:
 
     def _commit(self, batch: list[_Waiting]) -> list[Any]:
         """What becomes of each job: its result, or the exception that its caller gets."""
-        later: Later = []
         try:
             self._database.execute("BEGIN IMMEDIATE")
-            outcomes = [self._outcome(waiting.job, later) for waiting in batch]
-            for statement, bindings in later:
-                self._database.execute(statement, bindings)
+            outcomes = [self._outcome(waiting.job) for waiting in batch]
             self._database.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - the thread has to go on, and all who wait have to hear of it
             with suppress(apsw.Error):
@@ -100,21 +96,19 @@ class Writer:
             return [self._failure(error) for _ in batch]
         return outcomes
 
-    def _outcome(self, job: Job[Any], later: Later) -> Any:
+    def _outcome(self, job: Job[Any]) -> Any:
         """What becomes of one job.
 
         Raises:
             apsw.Error: the whole transaction is gone.
         """
-        before = len(later)
         self._database.execute("SAVEPOINT job")
         try:
-            outcome = job(self._database, later)
+            outcome = job(self._database)
         except Exception as error:
             if isinstance(error, apsw.Error) and not self._database.in_transaction:
                 raise
             self._database.execute("ROLLBACK TO job")
-            del later[before:]
             outcome = self._failure(error) if isinstance(error, apsw.Error) else error
         self._database.execute("RELEASE job")
         return outcome
