@@ -10,6 +10,7 @@
     ├── SessionError          a session file that cannot be read, written or understood
     │   └── ChangedFileError      the file changed between reading and writing; nothing was written
     ├── ModelError            a provider refused a request, or failed
+    ├── ToolServerError       a server of tools cannot be reached, or a call failed there
     └── StoreError            a store that cannot be opened, read or written; says which and why
         ├── BusyError             another process is answering in this session
         └── FencedError           another process took this session since; nothing was written
@@ -31,6 +32,7 @@ __all__ = [
     "StoreError",
     "SutureError",
     "ToolDefinitionError",
+    "ToolServerError",
     "UnknownFormatError",
     "UsageError",
 ]
@@ -126,6 +128,16 @@ class ModelError(SutureError):
         self.problem = problem
         self.transient = transient
         self.retry_after = retry_after
+        super().__init__(problem)
+
+
+class ToolServerError(SutureError):
+    """A server of tools cannot be reached, or a call failed there."""
+
+    def __init__(self, problem: str, *, server: str) -> None:
+        """`problem` is a sentence, or what the server itself said; `server` names it."""
+        self.problem = problem
+        self.server = server
         super().__init__(problem)
 
 

@@ -26,7 +26,7 @@ from suture.harness.context import ToolContext
 from suture.harness.docstrings import described
 from suture.harness.schema import Signature, signature_of
 
-__all__ = ["AnyTool", "Approval", "ArgumentsError", "Effect", "IfInterrupted", "Tool", "ToolContext", "tool"]
+__all__ = ["NAME", "AnyTool", "Approval", "ArgumentsError", "Effect", "IfInterrupted", "Tool", "ToolContext", "tool"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,7 +38,7 @@ IfInterrupted = Literal["error", "retry", "hold", "answer_by_next_message"]
 Approval = bool | Callable[[dict[str, Any]], bool | Awaitable[bool]]
 """Whether a person has to allow a call, or a function that says so for its arguments."""
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """The names that every provider takes."""
 
 
@@ -232,7 +232,7 @@ def _checks(options: dict[str, Any], schema: Any) -> Iterator[tuple[str, object,
     name, description, timeout = options["name"], options["description"], options["timeout"]
     effect, interrupted, kept = options["effect"], options["if_interrupted"], options["max_output"]
     whole = isinstance(kept, int) and not isinstance(kept, bool)
-    fits = isinstance(name, str) and _NAME.fullmatch(name) is not None
+    fits = isinstance(name, str) and NAME.fullmatch(name) is not None
     yield "name", name, fits, "1 to 64 letters, digits, _ or -"
     yield "description", description, description is None or isinstance(description, str), "text"
     yield "effect", effect, effect in get_args(Effect), _one_of(Effect)

@@ -13,7 +13,7 @@ __all__ = ["Listing"]
 _CHUNK: Final = 512
 
 
-class Listing(Sequence[Message]):
+class Listing(Sequence[Message]):  # noqa: PLW1641 - messages hold what has no hash
     """Messages in order; never changed. What is added or replaced makes another one, which shares nearly all of it."""
 
     __slots__ = ("_chunks", "_count")
@@ -75,8 +75,6 @@ class Listing(Sequence[Message]):
         if not isinstance(other, Sequence) or len(self) != len(other):
             return False
         return all(mine == theirs for mine, theirs in zip(self, other, strict=True))
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         """The messages, as a list shows them."""
