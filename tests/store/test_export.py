@@ -134,7 +134,10 @@ async def test_a_bad_line_is_named(url: str, lines: list[bytes], said_of_it: str
     await store.close()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=min(settings().max_examples, 300),  # each writes to a disk; the long runs are for what is pure
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(events=logs())
 def test_any_session_comes_back(events: list[Event]) -> None:
     """Whatever happened in it."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suture.errors import BusyError
@@ -259,6 +259,7 @@ JUNK = st.binary(max_size=20) | st.sampled_from(
 )
 
 
+@settings(max_examples=min(settings().max_examples, 1000))  # each writes to a disk
 @given(
     events=logs(max_events=12).filter(bool),
     size=st.integers(1, 4),

@@ -32,7 +32,10 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=min(settings().max_examples, 500),  # each writes to a disk; the long runs are for what is pure
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(events=logs(), size=st.integers(1, 4), count=st.integers(0, 6), span=st.integers(1, 2000))
 def test_the_end_is_that_of_the_whole(
     monkeypatch: pytest.MonkeyPatch, events: list[Event], size: int, count: int, span: int

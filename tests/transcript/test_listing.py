@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suture.transcript import Message
@@ -17,6 +17,7 @@ def message(number: int) -> Message:
     return Message(role="user", parts=(), id=str(number))
 
 
+@settings(max_examples=min(settings().max_examples, 500))  # each compares thousands of messages
 @given(st.sampled_from([0, 1, 511, 512, 513, 1500]), CHANGES)
 def test_it_is_a_list_that_never_changes(count: int, changes: list[tuple[bool, int]]) -> None:
     """Whatever is added or replaced, the new one is what a list would be, and the old ones are what they were."""
