@@ -148,6 +148,21 @@ async def test_a_turn_that_takes_too_long() -> None:
     assert ("output-error", ENDINGS["timeout"]["started"]) == outcome(call(session, "slow"))
 
 
+@pytest.mark.parametrize("error", [TimeoutError("connect"), asyncio.CancelledError()], ids=repr)
+async def test_a_fault_that_looks_like_a_time_limit_or_a_stop(error: Any) -> None:
+    """A tool's own cancellation is its error, a model's own time limit is a fault: neither ends the turn otherwise."""
+
+    async def cancelled(_: Any) -> None:
+        raise error
+
+    log = ToolLog()
+    session = made(calling("odd"), Step(fault=TimeoutError("read")), tools=[log.tool("odd", cancelled)]).session("s")
+    end = await says(session, "go")
+    assert ("failed", "TimeoutError: read") == (end.outcome, end.detail)
+    assert "output-error" == call(session, "odd").state
+    assert type(error).__name__ in call(session, "odd").output
+
+
 async def test_a_provider_that_fails_for_good() -> None:
     """What the model had said is kept; its calls did not run; the error is told."""
     fault = ModelError("bad key")

@@ -113,7 +113,14 @@ class Calls:
         await turn.record([CallStarted(call=part.call_id, attempt=attempt)])
         turn.tell(CallRunning(session=turn.session.name, turn=turn.id, call=part))
         context = ToolContext(session=turn.session.name, turn=turn.id, call=part.call_id, attempt=attempt)
-        await self._settle(part, await self.agent.runtime.run_tool(tool, arguments, context))
+        try:
+            outcome = await self.agent.runtime.run_tool(tool, arguments, context)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            outcome = _failed("CancelledError: what the tool waited for was cancelled.")
+        await self._settle(part, outcome)
 
     async def _settle(self, part: ToolPart, outcome: Outcome) -> None:
         turn = self.turn

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from suture.errors import BusyError, FencedError
+from suture.errors import BusyError, FencedError, StoreError
 from suture.harness.asking import ask, shown
 from suture.harness.calls import Calls
 from suture.harness.collect import Answer
@@ -128,7 +128,8 @@ class Turn:
             end = await self._bounded()
         finally:
             alive.cancel()
-        await store.release(self.lease)
+        with contextlib.suppress(StoreError):  # then the lease runs out by itself
+            await store.release(self.lease)
         await self._told(end)
 
     async def _take(self) -> Lease:
@@ -154,22 +155,23 @@ class Turn:
 
     async def _bounded(self) -> TurnDone:
         """The turn, and what comes of it in every case but a kill."""
-        error: Exception | None = None
-        ending: Ending
+        limit = asyncio.timeout(self.agent.turn_timeout)
         try:
-            async with asyncio.timeout(self.agent.turn_timeout):
-                outcome, detail = await self._run()
-        except asyncio.CancelledError:
-            ending, detail = "stopped", "stopped by the user"
-        except TimeoutError:
-            ending, detail = "timeout", f"the turn took longer than {self.agent.turn_timeout:g} s"
+            try:
+                async with limit:
+                    outcome, detail = await self._run()
+            except asyncio.CancelledError:
+                return await asyncio.shield(self._cut_off("stopped", "stopped by the user", None))
+            except FencedError:
+                raise
+            except Exception as error:  # noqa: BLE001 (a turn that fails is a turn that ends)
+                if limit.expired():
+                    late = f"the turn took longer than {self.agent.turn_timeout or 0:g} s"
+                    return await asyncio.shield(self._cut_off("timeout", late, None))
+                return await asyncio.shield(self._cut_off("fault", f"{type(error).__name__}: {error}", error))
         except FencedError as fenced:
             return TurnDone(session=self.session.name, turn=self.id, outcome="interrupted", detail=str(fenced))
-        except Exception as raised:  # noqa: BLE001 (a turn that fails is a turn that ends)
-            ending, detail, error = "fault", f"{type(raised).__name__}: {raised}", raised
-        else:
-            return TurnDone(session=self.session.name, turn=self.id, outcome=outcome, detail=detail)
-        return await asyncio.shield(self._cut_off(ending, detail, error))
+        return TurnDone(session=self.session.name, turn=self.id, outcome=outcome, detail=detail)
 
     async def _cut_off(self, ending: Ending, detail: str, error: Exception | None) -> TurnDone:
         """Record what there is of the answer, settle every call that ran or was to run, and end the turn."""
