@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from suture.errors import BusyError, ModelError, UsageError
+from suture.harness import Agent
 from suture.harness.endings import ENDINGS
-from suture.models import Step
+from suture.models import Step, scripted
 from suture.store.memory import MemoryStore
 from suture.transcript import CAUSES
 from suture.transcript.events import TurnBegan, TurnEnded
@@ -206,7 +207,6 @@ async def test_a_model_that_never_ends() -> None:
 
 async def test_a_hook_that_fails_ends_the_turn() -> None:
     """`before_turn` and `before_step` are part of it."""
-    from suture.harness import Agent
 
     class Bad(Agent):
         def before_turn(self, _: Any) -> None:
@@ -281,6 +281,22 @@ def test_run_sync() -> None:
     reply = session.run_sync("hi")
     assert ("hello there", "completed", "") == (reply.text, reply.outcome, reply.detail)
     assert ["hi", "hello there"] == texts(session.messages)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "expected a model .*, got none"),
+        ({"model": "gpt-5.1"}, "expected a model .*, got 'gpt-5.1'"),
+        ({"model": scripted([]), "max_steps": 0}, "max_steps to be at least 1, got 0"),
+        ({"model": scripted([]), "tools": [ToolLog().tool("a"), ToolLog().tool("a")]}, "two tools have the name 'a'"),
+    ],
+    ids=str,
+)
+def test_an_agent_that_cannot_be(options: Any, message: str) -> None:
+    """Says what was expected."""
+    with pytest.raises(UsageError, match=message):
+        Agent(**options)
 
 
 async def test_run_sync_in_a_loop() -> None:

@@ -80,8 +80,9 @@ class Agent:
         for name, value in given.items():
             if value is not None:
                 setattr(self, name, value)
-        if self.model is None:
-            raise UsageError("Agent: expected a model, got none")
+        if not callable(getattr(self.model, "stream", None)):
+            got = "none" if self.model is None else repr(self.model)
+            raise UsageError(f"Agent: expected a model (an object with a method `stream`), got {got}")
         for name, least in (("max_steps", 1), ("max_parallel", 1), ("retries", 0)):
             if getattr(self, name) < least:
                 raise UsageError(f"Agent: expected {name} to be at least {least}, got {getattr(self, name)}")

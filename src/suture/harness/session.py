@@ -75,6 +75,9 @@ class Session:
     async def run(self, text: str | Sequence[Part], *, id: str | None = None) -> AsyncIterator[Notice]:
         """Answer a message; what happens, as it happens. The turn goes on when nobody listens any more.
 
+        The message is recorded first. Where the session is being answered already, it waits, and the next turn takes
+        it up.
+
         Args:
             text: What the user says: a text, or parts.
             id: The message's id: given twice, it is taken once.
