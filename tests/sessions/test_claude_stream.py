@@ -175,7 +175,7 @@ def test_a_file_that_is_gone_is_a_session_error(path: Path) -> None:
         list(check_stream(path, check))
 
 
-@settings(deadline=None)
+@settings(max_examples=min(settings().max_examples, 2000))  # each writes to a disk
 @given(transcripts(max_steps=12, beside=True), st.sampled_from([1, 1000, 3000]))
 def test_windows_find_what_the_whole_shows(made: Transcript, window: int) -> None:
     """Whatever the file and wherever the cuts, the findings and their lines are the same."""
@@ -186,7 +186,7 @@ def test_windows_find_what_the_whole_shows(made: Transcript, window: int) -> Non
         assert compared(whole(path)) == compared(streamed(path, window))
 
 
-@settings(deadline=None)
+@settings(max_examples=min(settings().max_examples, 2000))  # each writes to a disk
 @given(transcripts(max_steps=12, beside=True), st.sampled_from([1, 1000, 3000]))
 def test_a_check_finds_what_a_repair_changes(made: Transcript, window: int) -> None:
     """Whatever branches there are, a check says something about a file exactly where a repair does something."""
