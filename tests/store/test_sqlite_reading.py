@@ -142,3 +142,15 @@ async def test_a_search_brings_the_index_up_to_date(store: SqliteStore, file: Pa
     await store.append("s1", turn(500))
     assert [("s1", "a500")] == await store.search("answer 500")
     assert [(3 * 500 * 3 + 3,)] == look(file, "SELECT count(*) FROM search")
+
+
+@pytest.mark.anyio
+async def test_several_may_bring_the_index_up_to_date(store: SqliteStore, file: Path) -> None:
+    """At once, and while a session is deleted: nothing is in it twice."""
+    for number in range(3):
+        await store.append(f"s{number}", [event for each in range(500) for event in turn(each)])
+
+    await asyncio.gather(*(store.search("answer") for _ in range(3)), store.delete("s2"))
+
+    assert [(2 * 500 * 3,)] == look(file, "SELECT count(*) FROM search")
+    assert {("s0", "a7"), ("s1", "a7")} == set(await store.search("answer 7"))

@@ -30,7 +30,7 @@ from suture.store.sqlite_changes import (
     take_session,
 )
 from suture.store.sqlite_file import connect, open_file, problems_of
-from suture.store.sqlite_reading import find_messages, find_span, is_behind, load_session, read_events, read_sessions
+from suture.store.sqlite_reading import find_behind, find_messages, find_span, load_session, read_events, read_sessions
 from suture.store.sqlite_writer import Job, Writer
 
 __all__ = ["SqliteStore"]
@@ -115,8 +115,9 @@ class SqliteStore:
 
     async def search(self, text: str, *, limit: int = 20) -> list[tuple[str, str]]:
         """See `Store`; the best first. What was appended since the last search is indexed now."""
-        while await self._read(is_behind) and await self._write(index_parts):
-            pass
+        behind = await self._read(find_behind)
+        while behind:
+            behind = await self._write(partial(index_parts, behind=behind))
         return await self._read(partial(find_messages, text=text, limit=limit))
 
     async def _read(self, read: Callable[[apsw.Connection], T]) -> T:

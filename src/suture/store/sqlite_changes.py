@@ -106,18 +106,26 @@ def delete_session(database: apsw.Connection, *, session: str) -> None:
     database.execute("DELETE FROM search WHERE rowid >= ? AND rowid < ?", bounds)
 
 
-def index_parts(database: apsw.Connection) -> bool:
-    """Bring some parts that are not there yet into the search index; says whether there were any."""
-    row = database.execute("SELECT id, indexed, parts FROM sessions WHERE indexed < parts LIMIT 1").get
-    if row is None:
-        return False
-    session, indexed, parts = row
-    until = min(indexed + _AT_ONCE, parts)
+def index_parts(database: apsw.Connection, *, behind: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Bring some of what `find_behind` gave into the search index; gives back what is left of it."""
+    room = _AT_ONCE
+    for place, (session, until) in enumerate(behind):
+        indexed = database.execute("SELECT indexed FROM sessions WHERE id = ?", (session,)).get
+        if indexed is None or indexed >= until:  # it was deleted, or another process was faster
+            continue
+        end = min(indexed + room, until)
+        _index(database, session, indexed, end)
+        room -= end - indexed
+        if not room:
+            return behind[place:]
+    return []
+
+
+def _index(database: apsw.Connection, session: int, start: int, end: int) -> None:
     first = first_id(session)
     rows: list[Any] = database.execute(
-        "SELECT id, part FROM parts WHERE id >= ? AND id < ?", (first + indexed, first + until)
+        "SELECT id, part FROM parts WHERE id >= ? AND id < ?", (first + start, first + end)
     ).fetchall()
     texts = [(number, part.text) for number, data in rows if isinstance(part := _PART.decode(data), TextPart)]
     database.executemany("INSERT INTO search (rowid, text) VALUES (?, ?)", texts)
-    database.execute("UPDATE sessions SET indexed = ? WHERE id = ?", (until, session))
-    return True
+    database.execute("UPDATE sessions SET indexed = ? WHERE id = ?", (end, session))

@@ -20,7 +20,7 @@ from suture.transcript.events import Admitted, AnyEvent, Compacted, MessageAdded
 from suture.transcript.fold import Head
 from suture.transcript.parts import Part
 
-__all__ = ["find_messages", "find_span", "is_behind", "load_session", "read_events", "read_sessions"]
+__all__ = ["find_behind", "find_messages", "find_span", "load_session", "read_events", "read_sessions"]
 
 _STEP: Final = 2**20
 """How many bytes a step should give."""
@@ -115,9 +115,10 @@ def read_sessions(database: apsw.Connection) -> list[SessionInfo]:
     return [SessionInfo(*each) for each in _decode_sessions(database.execute(_SESSIONS).get or b"[]")]
 
 
-def is_behind(database: apsw.Connection) -> bool:
-    """Whether the search index lacks anything."""
-    return bool(database.execute("SELECT EXISTS (SELECT 1 FROM sessions WHERE indexed < parts)").get)
+def find_behind(database: apsw.Connection) -> list[tuple[int, int]]:
+    """The sessions of which the search index lacks something, each with how many parts belong into it."""
+    rows: list[Any] = database.execute("SELECT id, parts FROM sessions WHERE indexed < parts").fetchall()
+    return rows
 
 
 def find_messages(database: apsw.Connection, text: str, limit: int) -> list[tuple[str, str]]:
