@@ -7,10 +7,13 @@ thread writes (`sqlite_writer`), other threads read beside it (`sqlite_reading`)
 from __future__ import annotations
 
 import asyncio
+import os
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from suture.errors import StoreError
 from suture.store.base import LEASE, Lease, Loaded, Recorded, SessionInfo, decode_event, encode_event
@@ -37,11 +40,14 @@ __all__ = ["SqliteStore"]
 
 T = TypeVar("T")
 
+_READERS: Final = 4
+"""How many reads run at once."""
+
 
 class SqliteStore:
     """Keeps sessions in a file. May be made outside of an event loop, and used by several loops one after another."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str | os.PathLike[str]) -> None:
         """Opens the file at `place`, and makes it and its folder where they are not there.
 
         Raises:
@@ -50,8 +56,11 @@ class SqliteStore:
         self._url = f"sqlite:{place}"
         self._path = Path(place).absolute()
         self._writer = Writer(self._url, open_file(self._path, self._url))
+        # Threads of its own: those of the event loop may all be busy with what takes long.
+        self._threads = ThreadPoolExecutor(_READERS, "suture-sqlite")
         self._readers: list[apsw.Connection] = []
         self._closed = False
+        self._closing = threading.Lock()
 
     @property
     def url(self) -> str:
@@ -122,7 +131,7 @@ class SqliteStore:
 
     async def _read(self, read: Callable[[apsw.Connection], T]) -> T:
         self._require_open()
-        return await asyncio.to_thread(self._reading, read)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._reading, read)
 
     def _reading(self, read: Callable[[apsw.Connection], T]) -> T:
         """Read in one transaction, on a connection that nobody else uses meanwhile."""
@@ -139,22 +148,21 @@ class SqliteStore:
                 database.close()
                 raise
         self._readers.append(database)
-        if self._closed:
-            self._close_readers()
         return found
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """See `Store`; what was handed in before is finished first."""
-        if not self._closed:
-            self._closed = True
-            self._close_readers()
-        await asyncio.to_thread(self._writer.stop)
+        """See `Store`; what was begun before is finished first."""
+        self._closed = True
+        await asyncio.to_thread(self._stop)
 
-    def _close_readers(self) -> None:
-        while self._readers:
-            self._readers.pop().close()
+    def _stop(self) -> None:
+        with self._closing:
+            self._threads.shutdown()
+            while self._readers:
+                self._readers.pop().close()
+            self._writer.stop()
 
     def _require_open(self) -> None:
         if self._closed:

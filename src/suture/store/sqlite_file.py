@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -100,7 +100,7 @@ def _update(database: apsw.Connection, url: str) -> None:
         database.pragma("user_version", len(MIGRATIONS))
         database.execute("COMMIT")
     except BaseException:
-        if database.in_transaction:
+        with suppress(apsw.Error):  # it may be undone already
             database.execute("ROLLBACK")
         raise
 

@@ -3,8 +3,8 @@
 A migration that was released is never changed; a change of the tables is one more at the end.
 
 The rows of one session lie side by side in each table: their key is `session << 32 | place`, the session's own number
-above and the row's place in the session below. So reading a session is reading a range, and writing one event touches
-the last page of each table that it concerns, however long the history is.
+in the upper 31 bits and the row's place in the session in the lower 32. So reading a session is reading a range, and
+writing one event touches the last page of each table that it concerns, however long the history is.
 """
 
 from __future__ import annotations
