@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -173,6 +174,56 @@ async def test_a_file_that_others_do_not_let_go_is_named(file: Path, monkeypatch
 
     other.close()
     await SqliteStore(str(file)).close()
+
+
+@pytest.mark.anyio
+async def test_the_switch_to_the_log_is_tried_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite may say at once that the file is locked, where several processes make it."""
+    refused: list[str] = []
+
+    class Refusing(apsw.Connection):
+        def pragma(self, name: str, *value: Any, **options: Any) -> Any:
+            if name == "journal_mode" and not refused:
+                refused.append(name)
+                raise apsw.BusyError("database is locked")
+            return super().pragma(name, *value, **options)
+
+    monkeypatch.setattr(apsw, "Connection", Refusing)
+
+    await SqliteStore(str(file)).close()
+
+    assert ["journal_mode"] == refused
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("moment", [1, 2, 3])
+async def test_a_file_that_is_being_made_is_no_stranger(
+    file: Path, monkeypatch: pytest.MonkeyPatch, moment: int
+) -> None:
+    """Another process makes the tables before the first look at them, or between one and the next."""
+    looks: list[str] = []
+
+    def look_at(database: apsw.Connection, what: str) -> None:
+        looks.append(what)
+        if len(looks) == moment and not database.in_transaction:
+            monkeypatch.undo()
+            sqlite_file.open_file(file, "other").close()
+
+    class Watched(apsw.Connection):
+        def pragma(self, name: str, *value: Any, **options: Any) -> Any:
+            if not value:
+                look_at(self, name)
+            return super().pragma(name, *value, **options)
+
+        def execute(self, statements: str, *arguments: Any, **options: Any) -> Any:
+            if statements.startswith("SELECT"):
+                look_at(self, statements)
+            return super().execute(statements, *arguments, **options)
+
+    monkeypatch.setattr(apsw, "Connection", Watched)
+    await SqliteStore(str(file)).close()
+
+    assert len(looks) >= 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="named after Unix")

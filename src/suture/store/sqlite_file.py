@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -88,8 +89,7 @@ def connect(path: Path, flags: int = 0) -> apsw.Connection:
 def _update(database: apsw.Connection, url: str) -> None:
     """Bring the tables up to date; where other processes open the file too, one of them does it."""
     version = _version(database, url)
-    if database.pragma("journal_mode", "WAL") != "wal":
-        raise StoreError(url, "the file system cannot share memory between processes, which SQLite's log needs")
+    _write_ahead(database, url)
     if version == len(MIGRATIONS):
         return
     database.execute("BEGIN IMMEDIATE")
@@ -111,11 +111,30 @@ def _version(database: apsw.Connection, url: str) -> int:
     Raises:
         StoreError: the file is another program's, or a newer version's.
     """
-    version, application = database.pragma("user_version"), database.pragma("application_id")
-    assert isinstance(version, int)
-    if application != APPLICATION and database.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
+    # In this order: another process may be making the tables, and whoever sees them has to see whose they are, too.
+    filled = database.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    if filled and database.pragma("application_id") != APPLICATION:
         raise StoreError(url, "the file is another program's database; nothing was changed in it")
+    version = database.pragma("user_version")
+    assert isinstance(version, int)
     if version > len(MIGRATIONS):
         found = f"the file was written by a newer version of Suture (its tables are version {version}"
         raise StoreError(url, f"{found}, this one knows {len(MIGRATIONS)}); update Suture")
     return version
+
+
+def _write_ahead(database: apsw.Connection, url: str) -> None:
+    """Switch to the write-ahead log, where that was not done before."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            mode = database.pragma("journal_mode", "WAL")
+        except apsw.BusyError:
+            # Where several processes open a new file at once, SQLite does not always wait by itself here.
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.005)
+            continue
+        if mode != "wal":
+            raise StoreError(url, "the file system cannot share memory between processes, which SQLite's log needs")
+        return
