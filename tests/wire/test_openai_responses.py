@@ -16,6 +16,8 @@ import suture
 from suture.pipeline import Policies, adapter_of, run
 from suture.repair.report import Repaired
 from suture.transcript import CAUSES, Part, TextPart, ToolPart
+from suture.wire.look.openai_responses import scan
+from suture.wire.look.openai_responses_closely import look_closely
 from tests.faults import FAULTS, judge, render
 from tests.oracles import sdk, strict
 from tests.strategies import broken, histories
@@ -133,6 +135,57 @@ def test_the_fast_look_misses_nothing(name: str) -> None:
 
     assert findings(full) == findings(quick)
     assert full.messages == quick.messages
+
+
+LONG = "a result that is no placeholder"
+ODD_ITEMS = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(
+            ["function_call", "function_call_output", "message", "reasoning", "custom_tool_call", 4]
+        ),
+        "role": st.sampled_from(["user", "assistant", "system", "tool"]),
+        "content": st.sampled_from(
+            ["hi", "", None, [], [{"type": "input_text", "text": "hi"}], [{"type": "output_text"}]]
+        ),
+        "id": st.sampled_from(["fc_1", "fc_2", "rs_1", "msg_1", "a b", "", None, 5, "x" * 65]),
+        "call_id": st.sampled_from(["c1", "c2", "c3", "", None, "x" * 65]),
+        "name": st.sampled_from(["look", "a b", "", None, "x" * 129]),
+        "arguments": st.sampled_from(["{}", "", "[1]", {}, None]),
+        "output": st.sampled_from([LONG, "IN_PROGRESS", "", None, [], [{"type": "input_text", "text": LONG}]]),
+        "summary": st.just([]),
+        "encrypted_content": st.sampled_from(["c2ln", None, 5]),
+        "status": st.just("completed"),
+    },
+)
+USUAL_ITEMS = st.sampled_from(
+    [
+        {"role": "user", "content": "hi"},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
+        {
+            "type": "function_call",
+            "call_id": "c2",
+            "name": "look",
+            "arguments": "{}",
+            "id": "fc_1",
+            "status": "completed",
+        },
+        {"type": "function_call_output", "call_id": "c1", "output": LONG},
+        {"type": "function_call_output", "call_id": "c2", "output": LONG},
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"role": "assistant", "content": "done", "id": "msg_1"},
+    ]
+)
+
+
+@given(st.lists(ODD_ITEMS | USUAL_ITEMS | USUAL_ITEMS, max_size=10), st.sampled_from(REQUESTS))
+def test_the_fast_look_names_what_a_close_look_names(items: list[Any], request: dict[str, Any]) -> None:
+    """Whatever stands in an item, and whatever it stands beside."""
+    found, whole = look_closely(items, request)
+    wanted = set(range(len(items))) if whole else found
+
+    assert wanted <= scan(items, request)
 
 
 @given(broken(FORMAT), st.sampled_from(REQUESTS))

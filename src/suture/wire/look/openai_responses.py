@@ -80,12 +80,9 @@ def _odd(messages: list[Any], *, stored: bool) -> set[int] | None:
                     kind = item["type"]
                 for call_id in calls[known:]:
                     output = item["output"]
-                    if item["call_id"] != call_id or item["type"] != "function_call_output":
-                        usual = False
-                        break
-                    if not (type(output) is str and len(output) > _SHORT and output.isascii()) and output_is_odd(
-                        output
-                    ):
+                    plain = type(output) is str and len(output) > _SHORT and output.isascii()
+                    answers = item["call_id"] == call_id and item["type"] == "function_call_output"
+                    if not answers or (not plain and output_is_odd(output)):
                         usual = False
                         break
                     if len(item) != 3:
@@ -94,7 +91,7 @@ def _odd(messages: list[Any], *, stored: bool) -> set[int] | None:
                     item = messages[index] if index < count else _END
             else:
                 usual = _is_spoken(item) if kind == "message" else _leads_on(item, messages[index + 1], stored=stored)
-                if usual and len(item) != 3:
+                if usual and (len(item) != 3 or "id" in item):
                     longer.append(index)
                 index += 1
         except (LookupError, TypeError, AttributeError):
