@@ -12,7 +12,7 @@ from suture.transcript.events import CallSettled
 
 __all__ = ["ENDINGS", "Ending", "closing"]
 
-Ending = Literal["stopped", "timeout", "fault", "lost"]
+Ending = Literal["stopped", "timeout", "fault"]
 
 _MAY = "it may have taken effect. Find out what happened before relying on either outcome."
 
@@ -31,7 +31,6 @@ ENDINGS: Final[dict[Ending, dict[str, str]]] = {
         "not_started": "The turn failed before this tool call was started: it did not run.",
         "started": f"The turn failed while this tool call was running: {_MAY}",
     },
-    "lost": {},
 }
 """Where a text is missing, `CAUSES` has it."""
 

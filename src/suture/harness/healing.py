@@ -45,8 +45,6 @@ class Healing(msgspec.Struct):
     repairs: list[PartReplaced] = []
     again: list[ToolPart] = []
     """Calls to run before the model is asked."""
-    held: list[ToolPart] = []
-    """Calls that wait for somebody."""
     notes: list[str] = []
     """How each repair came about, in words."""
 
@@ -97,9 +95,7 @@ def heal(
             decision = "settle"
         if decision == "run":
             healing.again.append(part)
-        elif decision == "keep":
-            healing.held.append(part)
-        else:
+        elif decision == "settle":
             new, how = shape(part, hook)
             healing.repairs.append(
                 PartReplaced(

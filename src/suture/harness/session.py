@@ -83,8 +83,8 @@ class Session:
             id: The message's id: given twice, it is taken once.
 
         Raises:
-            UsageError: the message is empty.
-            BusyError: another process, or another turn of this one, is answering in this session.
+            UsageError: the message is empty, or a turn of this session is running here.
+            BusyError: another process is answering in this session.
             StoreError: the message cannot be recorded.
         """
         parts = (TextPart(plain(text)),) if isinstance(text, str) else tuple(text)
@@ -99,7 +99,8 @@ class Session:
         """Go on where a turn waited for a person or a client, or was cut off; nothing happens where there is no need.
 
         Raises:
-            BusyError: another process, or another turn of this one, is answering in this session.
+            UsageError: a turn of this session is running here.
+            BusyError: another process is answering in this session.
         """
         async for notice in self._go("resume"):
             yield notice
@@ -108,8 +109,8 @@ class Session:
         """Answer the last message once more; the answer that it had stays, as another branch, and is not shown.
 
         Raises:
-            UsageError: no message was sent yet.
-            BusyError: another process, or another turn of this one, is answering in this session.
+            UsageError: no message was sent yet, or a turn of this session is running here.
+            BusyError: another process is answering in this session.
         """
         await self.load()
         asked = next((message for message in reversed(self.conversation.messages()) if message.role == "user"), None)

@@ -50,7 +50,6 @@ _OUTCOMES: Final[dict[Ending, Outcome]] = {
     "stopped": "stopped",
     "timeout": "failed",
     "fault": "failed",
-    "lost": "interrupted",
 }
 
 
