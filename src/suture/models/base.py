@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import msgspec
 
 from suture.transcript import Message
+from suture.transcript.deltas import CallPiece, Finish, Piece, ReasoningPiece, TextPiece, Usage
+from suture.transcript.tools import ToolSpec
 
 __all__ = [
     "CallPiece",
@@ -22,15 +24,6 @@ __all__ = [
 ]
 
 
-class ToolSpec(msgspec.Struct, frozen=True):
-    """A tool as the model is told of it."""
-
-    name: str
-    description: str
-    schema: dict[str, Any]
-    """The JSON Schema of its arguments, an object's."""
-
-
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a model is asked: a conversation in which every call has its outcome."""
 
@@ -39,46 +32,6 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[ToolSpec, ...] = ()
     settings: dict[str, Any] = {}
     """What the provider is to be told beside: `temperature`, `tool_choice` …"""
-
-
-class TextPiece(msgspec.Struct, frozen=True, tag="text"):
-    """More of the answer's text."""
-
-    text: str
-
-
-class ReasoningPiece(msgspec.Struct, frozen=True, tag="reasoning"):
-    """More of what the model thinks; the payload, where there is one, comes with the last piece."""
-
-    text: str = ""
-    payload: Any = None
-    item_id: str | None = None
-
-
-class CallPiece(msgspec.Struct, frozen=True, kw_only=True, tag="call"):
-    """More of a call. The first piece of an index brings the name; arguments are JSON text, in pieces."""
-
-    index: int
-    call_id: str = ""
-    name: str = ""
-    arguments: str = ""
-    executor: str = "host"
-
-
-class Usage(msgspec.Struct, frozen=True, tag="usage"):
-    """How many tokens the answer took, by the provider's names for them."""
-
-    tokens: dict[str, int]
-
-
-class Finish(msgspec.Struct, frozen=True, tag="finish"):
-    """The answer is whole; without one it was cut off."""
-
-    reason: str = "stop"
-    model: str = ""
-
-
-Piece = TextPiece | ReasoningPiece | CallPiece | Usage | Finish
 
 
 class Model(Protocol):
