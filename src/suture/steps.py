@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suture.pipeline import Policies, adapter_of, plain, run
-from suture.repair.rules.arguments import as_object
+from suture.transcript.arguments import as_object
 
 __all__ = ["close_unanswered_tool_calls", "drop_leading_orphan_tools", "normalize_tool_input"]
 

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from suture.harness import Agent, Session, tool
 from suture.harness.notices import Notice, TranscriptRepaired, TurnDone
 from suture.harness.tools import AnyTool
-from suture.models import ModelRequest, Step, scripted
+from suture.models import ModelRequest, Piece, Step, scripted
 from suture.store import Store
 from suture.store.memory import MemoryStore
 from suture.transcript import Message, TextPart, ToolPart
 
-__all__ = ["ToolLog", "call", "calling", "calls", "dead", "heard", "made", "outcome", "repairs", "says", "texts"]
+__all__ = [
+    "Slow",
+    "ToolLog",
+    "call",
+    "calling",
+    "calls",
+    "dead",
+    "eventually",
+    "heard",
+    "made",
+    "outcome",
+    "repairs",
+    "says",
+    "texts",
+]
 
 
 class ToolLog:
@@ -58,6 +73,36 @@ def made(
 ) -> Agent:
     """An agent that plays a script."""
     return kind(model=scripted(list(script)), tools=tools, store=store or MemoryStore(), **options)
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    """Wait for what another thread does."""
+    for _ in range(10_000):
+        if condition():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it never came to that")
+
+
+class Slow:
+    """A model that speaks until it comes to a None, and goes on at each `more.release()`."""
+
+    name = "slow"
+
+    def __init__(self, *answers: Sequence[Piece | None]) -> None:
+        """One list a request."""
+        self.answers = list(answers)
+        self.requests: list[ModelRequest] = []
+        self.more = asyncio.Semaphore(0)
+
+    async def stream(self, request: ModelRequest, /) -> AsyncIterator[Piece]:
+        """See `Model`."""
+        self.requests.append(request)
+        for piece in self.answers[len(self.requests) - 1]:
+            if piece is None:
+                await self.more.acquire()
+            else:
+                yield piece
 
 
 async def says(session: Session, text: str, **options: Any) -> TurnDone:

@@ -64,7 +64,9 @@ async def test_stop_while_the_model_speaks() -> None:
     """What was said is kept, what was half called is settled."""
     session = made(Step(text="let me see", calls=(("pay", '{"amount": '),), hang=True), "well").session("s")
     turn = asyncio.create_task(heard(session.run("go")))
-    await until(lambda: session._turn and session._turn.answer and len(session._turn.answer.pieces) == 2)
+    await until(
+        lambda: session.line.running and session.line.running.answer and len(session.line.running.answer.pieces) == 2
+    )
     await asyncio.sleep(0)
     await session.stop()
     await turn
@@ -124,7 +126,7 @@ async def test_a_listener_that_goes_away_stops_nothing() -> None:
     session = made(calling("look"), "done", tools=[log.tool("look")]).session("s")
     async for _ in session.run("go"):
         break
-    await until(lambda: session._turn is None)
+    await until(lambda: session.line.running is None)
     assert (["look"], ["completed"]) == (log.names, await ends(session))
 
 
@@ -133,7 +135,7 @@ async def test_a_loop_that_ends_stops_the_turn() -> None:
     session = made(calling("slow"), tools=[ToolLog().tool("slow", never)]).session("s")
     turn = asyncio.create_task(heard(session.run("go")))
     await until(lambda: calls(session) and calls(session)[0].cause == "started")
-    session._turn._task.cancel()  # type: ignore[union-attr]
+    session.line.running._task.cancel()  # type: ignore[union-attr]
     await turn
     assert ["stopped"] == await ends(session)
 
@@ -221,21 +223,22 @@ async def test_a_hook_that_fails_ends_the_turn() -> None:
 # --- two at once ----------------------------------------------------------------------------------------------------
 
 
-async def test_two_turns_at_once() -> None:
-    """In one process and in two: the second is told, and its message waits for the next turn."""
+async def test_two_processes_at_once() -> None:
+    """The second is told who is answering, and its message waits for the next turn."""
     store = MemoryStore()
+    gate = asyncio.Event()
     log = ToolLog()
-    session = made(calling("slow"), "well", tools=[log.tool("slow", never)], store=store).session("s")
+    session = made(calling("slow"), "well", "ah", tools=[log.tool("slow", lambda _: gate.wait())], store=store).session(
+        "s"
+    )
     turn = asyncio.create_task(heard(session.run("go")))
     await until(lambda: log.ran)
-    with pytest.raises(UsageError, match="answering already"):
-        await heard(session.run("and this"))
     with pytest.raises(BusyError, match="is being answered by"):
         await heard(made(store=store).session("s").run("and that"))
-    await session.stop()
+    gate.set()
     await turn
     await says(session, "go on")
-    assert ["go", "and this", "and that", "go on", "well"] == texts(session.conversation.messages())
+    assert ["go", "well", "and that", "go on", "ah"] == texts(session.conversation.messages())
 
 
 async def test_a_message_is_taken_once() -> None:

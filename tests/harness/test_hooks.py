@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from suture.harness import Agent, Allow, Block, Substitute
-from suture.harness.notices import Notice
+from suture.harness.notices import Notice, TurnDone
 from suture.transcript import Message, TextPart, ToolPart
-from suture.transcript.events import StepAdded, TurnEnded
+from suture.transcript.events import StepAdded
 from tests.harness.agents import ToolLog, call, calling, made, outcome, says, texts
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +46,7 @@ class Recording(Agent):
         """See `Agent`."""
         self.heard.append(f"on_chunk {type(notice).__name__}")
 
-    def on_response(self, message: Message | None, end: TurnEnded) -> None:
+    def on_response(self, message: Message | None, end: TurnDone) -> None:
         """See `Agent`."""
         self.heard.append(f"on_response {end.outcome} {len(message.parts) if message else 0}")
 

@@ -53,6 +53,7 @@ def said(conversation: Conversation) -> Any:
         {name: (conversation.message(name), conversation.parent(name)) for name in conversation.ids()},
         conversation.inputs,
         conversation.summaries,
+        conversation.client_tools,
         conversation.open_calls(),
         conversation.messages(),
     )
@@ -239,6 +240,17 @@ class StoreContract:
             await store.delete("s")
             assert 0 == (await store.load("s")).number
             assert 1 == await store.append("s", TURN[:1], key="k")
+
+    @pytest.mark.anyio
+    async def test_a_deleted_session_is_nobody_s(self, url: str) -> None:
+        """Whoever had it finds out at the next sign of life."""
+        async with self.opened(url) as store:
+            lease = await store.take("s", "me")
+            await store.append("s", TURN[:1], epoch=lease.epoch)
+            await store.delete("s")
+            with pytest.raises(FencedError):
+                await store.renew(lease)
+            await store.release(lease)
 
     # --- properties -------------------------------------------------------------------------------------------------
 

@@ -13,8 +13,10 @@ from suture.transcript.events import (
     Admitted,
     ApprovalAnswered,
     ApprovalAsked,
+    CallProgressed,
     CallSettled,
     CallStarted,
+    ClientToolsSet,
     Compacted,
     Event,
     LeafMoved,
@@ -23,7 +25,9 @@ from suture.transcript.events import (
     StepAdded,
     TurnBegan,
     TurnEnded,
+    Withdrawn,
 )
+from suture.transcript.tools import ToolSpec
 
 __all__ = ["logs"]
 
@@ -54,7 +58,7 @@ def _event(draw: st.DrawFn, kind: type[Event], conversation: Conversation, numbe
     calls = [
         part.call_id for name in messages for part in conversation.message(name).parts if isinstance(part, ToolPart)
     ]
-    if kind in {CallStarted, CallSettled, ApprovalAsked, ApprovalAnswered} and not calls:
+    if kind in {CallStarted, CallProgressed, CallSettled, ApprovalAsked, ApprovalAnswered} and not calls:
         return None
     if kind in {StepAdded, PartReplaced, Compacted, LeafMoved} and not messages:
         return None
@@ -121,10 +125,15 @@ def _replaced(draw: st.DrawFn, conversation: Conversation, _: int, __: list[str]
 
 _MADE: dict[type[Event], Any] = {
     Admitted: _admitted,
+    Withdrawn: lambda draw, c, n, _: Withdrawn(message=draw(st.sampled_from([*c.inputs, f"m{n}"]))),
+    ClientToolsSet: lambda draw, _c, n, _: ClientToolsSet(
+        tools=draw(st.sampled_from([(), (ToolSpec("clip", f"tool {n}", {"type": "object"}),)]))
+    ),
     TurnBegan: lambda draw, _c, n, _: TurnBegan(turn=f"t{n}", trigger=draw(st.sampled_from(["message", "resume"]))),
     MessageAdded: _message_added,
     StepAdded: _step_added,
     CallStarted: lambda draw, _c, _n, calls: CallStarted(call=draw(st.sampled_from(calls)), attempt=2),
+    CallProgressed: lambda draw, _c, _n, calls: CallProgressed(call=draw(st.sampled_from(calls)), output=draw(JSON)),
     CallSettled: _settled,
     ApprovalAsked: lambda draw, _c, n, calls: ApprovalAsked(call=draw(st.sampled_from(calls)), approval=f"ap{n}"),
     ApprovalAnswered: lambda draw, _c, _n, calls: ApprovalAnswered(

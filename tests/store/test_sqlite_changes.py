@@ -8,6 +8,8 @@ import pytest
 
 from suture.errors import FencedError
 from suture.store.sqlite import SqliteStore
+from suture.transcript.events import ClientToolsSet
+from suture.transcript.tools import ToolSpec
 from tests.store.contract import TURN
 from tests.store.sqlite_files import MOVED, look
 
@@ -17,12 +19,24 @@ async def test_a_deleted_session_leaves_nothing_behind(store: SqliteStore, file:
     """Not a row, and nobody who had it can write into what begins under its name."""
     lease = await store.take("s", "me")
     await store.append("s", TURN, epoch=lease.epoch, key="k")
+    await store.append("s", [ClientToolsSet(tools=(ToolSpec("clip", "", {"type": "object"}),))])
     await store.append("other", TURN)
     await store.search("hello")
-    tables = ("sessions", "events", "messages", "parts", "calls", "inputs", "summaries", "keys", "search")
+    tables = (
+        "sessions",
+        "events",
+        "messages",
+        "parts",
+        "calls",
+        "inputs",
+        "summaries",
+        "client_tools",
+        "keys",
+        "search",
+    )
     await store.delete("s")
 
-    assert [1, 6, 2, 3 + 1, 1, 0, 0, 0, 2] == [
+    assert [1, 6, 2, 3 + 1, 1, 0, 0, 0, 0, 2] == [
         look(file, f"SELECT count(*) FROM {table}")[0][0]  # noqa: S608 - our own names
         for table in tables
     ]

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 from suture.errors import UsageError
 from suture.harness.healing import as_text
 from suture.harness.hooks import CallDecision, StepContext, TurnContext
-from suture.harness.notices import Notice
+from suture.harness.line import Overlap
+from suture.harness.notices import Notice, TurnDone
 from suture.harness.runtime import Runtime
 from suture.harness.session import Session
-from suture.harness.tools import AnyTool, Tool, tool
+from suture.harness.tools import AnyTool, named
 from suture.models.base import Model
 from suture.repair.settle import default_outcome
 from suture.store import Store, open_store
 from suture.transcript import Message, Part, ToolPart
-from suture.transcript.events import StepAdded, TurnEnded
+from suture.transcript.events import StepAdded
 
 __all__ = ["Agent"]
 
@@ -43,6 +44,10 @@ class Agent:
     """Seconds that a turn may take; None: any number."""
     retries: int = 2
     """How often a request is sent again that failed before anything came of it."""
+    overlap: Overlap = "queue"
+    """What becomes of a message that comes while another one is being answered: see `Overlap`."""
+    debounce: float = 0.75
+    """Seconds without another message, where `overlap` is `debounce`."""
     settings: Mapping[str, Any] = MappingProxyType({})
     """What the model is told beside the messages: `temperature`, …"""
 
@@ -57,6 +62,8 @@ class Agent:
         max_parallel: int | None = None,
         turn_timeout: float | None = None,
         retries: int | None = None,
+        overlap: Overlap | None = None,
+        debounce: float | None = None,
         settings: Mapping[str, Any] | None = None,
         runtime: Runtime | None = None,
     ) -> None:
@@ -75,6 +82,8 @@ class Agent:
             "max_parallel": max_parallel,
             "turn_timeout": turn_timeout,
             "retries": retries,
+            "overlap": overlap,
+            "debounce": debounce,
             "settings": settings,
         }
         for name, value in given.items():
@@ -86,7 +95,10 @@ class Agent:
         for name, least in (("max_steps", 1), ("max_parallel", 1), ("retries", 0)):
             if getattr(self, name) < least:
                 raise UsageError(f"Agent: expected {name} to be at least {least}, got {getattr(self, name)}")
-        self.toolbox: dict[str, AnyTool] = _named(self.tools)
+        if self.overlap not in get_args(Overlap):
+            expected = ", ".join(map(repr, get_args(Overlap)))
+            raise UsageError(f"Agent: expected overlap to be one of {expected}, got {self.overlap!r}")
+        self.toolbox: dict[str, AnyTool] = named(self.tools)
         self.runtime: Runtime = runtime or Runtime()
         self.opened: Store = open_store(self.store) if isinstance(self.store, str) else self.store
         self._sessions: dict[str, Session] = {}
@@ -137,18 +149,8 @@ class Agent:
     def on_chunk(self, notice: Notice) -> Any:
         """Look at anything that a session tells while a turn runs."""
 
-    def on_response(self, message: Message | None, end: TurnEnded) -> Any:
-        """Look at a turn that is over; another one may be started from here."""
+    def on_response(self, message: Message | None, end: TurnDone) -> Any:
+        """Look at a turn that is over; the session is free, and another turn may be started and waited for."""
 
     def on_error(self, error: Exception) -> Any:
         """Look at what made a turn fail."""
-
-
-def _named(tools: Iterable[AnyTool | Callable[..., Any]]) -> dict[str, AnyTool]:
-    named: dict[str, AnyTool] = {}
-    for each in tools:
-        made = each if isinstance(each, Tool) else tool(each)
-        if made.name in named:
-            raise UsageError(f"Agent: two tools have the name {made.name!r}")
-        named[made.name] = made
-    return named

@@ -53,20 +53,24 @@ async def ask(context: StepContext, turn: Turn) -> Answer:
     Raises:
         ModelError: it failed for good, or once too often.
     """
-    agent = turn.agent
+    agent, conversation, toolbox = turn.agent, turn.session.conversation, turn.toolbox
     tools = tuple(
-        ToolSpec(tool.name, tool.description, tool.schema) for tool in (agent.toolbox[name] for name in context.tools)
+        ToolSpec(tool.name, tool.description, tool.schema) for tool in (toolbox[name] for name in context.tools)
     )
     request = ModelRequest(
         messages=context.messages, instructions=context.instructions, tools=tools, settings=context.settings
     )
     attempt = 0
     while True:
-        answer = turn.answer = Answer()
+        answer = turn.answer = Answer(
+            new_id=lambda: f"call_{agent.runtime.new_id()}",
+            taken=lambda call: conversation.call(call) is not None,
+        )
+        turn.early = {}
         try:
             async for piece in context.model.stream(request):
                 answer.add(piece)
-                await _pass_on(piece, turn)
+                await _pass_on(piece, answer, turn)
         except ModelError as error:
             if answer.pieces or not error.transient or attempt == agent.retries:
                 raise
@@ -76,7 +80,7 @@ async def ask(context: StepContext, turn: Turn) -> Answer:
             return answer
 
 
-async def _pass_on(piece: Piece, turn: Turn) -> None:
+async def _pass_on(piece: Piece, answer: Answer, turn: Turn) -> None:
     session = turn.session.name
     notice: Notice
     match piece:
@@ -85,9 +89,8 @@ async def _pass_on(piece: Piece, turn: Turn) -> None:
         case ReasoningPiece(text):
             notice = Reasoning(session=session, turn=turn.id, text=text)
         case CallPiece():
-            notice = CallArguments(
-                session=session, turn=turn.id, index=piece.index, name=piece.name, arguments=piece.arguments
-            )
+            call, name = answer.call(piece.index)
+            notice = CallArguments(session=session, turn=turn.id, call=call, name=name, arguments=piece.arguments)
         case _:
             return
     turn.tell(notice)

@@ -10,7 +10,9 @@ from suture.errors import FencedError
 from suture.harness.hooks import Allow, Ask, Block, Substitute, observe, resolved
 from suture.harness.notices import CallEnded, CallRunning
 from suture.harness.outputs import Outcome, outcome_of
+from suture.harness.progress import Progress
 from suture.harness.tools import AnyTool, ToolContext
+from suture.repair.settle import default_outcome
 from suture.transcript import ToolPart
 from suture.transcript.events import ApprovalAsked, CallSettled, CallStarted
 
@@ -38,7 +40,7 @@ class Calls:
         """
         together: list[ToolPart] = []
         for part in parts:
-            tool = self.agent.toolbox.get(part.name)
+            tool = self.turn.toolbox.get(part.name)
             if tool is None or tool.parallel:
                 together.append(part)
                 continue
@@ -58,9 +60,9 @@ class Calls:
             raise
 
     async def _one(self, part: ToolPart) -> None:
-        tool = self.agent.toolbox.get(part.name)
+        tool = self.turn.toolbox.get(part.name)
         if tool is None:
-            known = ", ".join(sorted(self.agent.toolbox)) or "none"
+            known = ", ".join(sorted(self.turn.toolbox)) or "none"
             await self._settle(part, _failed(f"There is no tool {part.name!r}; the tools are: {known}."))
             return
         async with self._room:
@@ -73,7 +75,7 @@ class Calls:
     async def _gate(self, part: ToolPart, tool: AnyTool) -> dict[str, Any] | Outcome | None:
         """The arguments to run a call with, an outcome in place of running it, or None: it waits."""
         arguments: dict[str, Any] = part.input
-        approved = part.state == "approval-responded"
+        approved = bool(part.approval and part.approval.get("approved"))
         if not approved and await self._needs_approval(tool, arguments):
             await self._ask(part)
             return None
@@ -112,19 +114,29 @@ class Calls:
         attempt = part.attempts + 1
         await turn.record([CallStarted(call=part.call_id, attempt=attempt)])
         turn.tell(CallRunning(session=turn.session.name, turn=turn.id, call=part))
-        context = ToolContext(session=turn.session.name, turn=turn.id, call=part.call_id, attempt=attempt)
+        progress = Progress(turn, part, tool.max_output)
+        context = ToolContext(
+            session=turn.session.name,
+            turn=turn.id,
+            call=part.call_id,
+            attempt=attempt,
+            metadata=turn.metadata(),
+            progress=progress.show,
+            late=lambda outcome: self._late(part, outcome),
+        )
         try:
-            outcome = await self.agent.runtime.run_tool(tool, arguments, context)
+            async with progress.kept():
+                outcome = await self.agent.runtime.run_tool(tool, arguments, context)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
             outcome = _failed("CancelledError: what the tool waited for was cancelled.")
-        await self._settle(part, outcome)
+        await self._settle(progress.part, outcome)
 
     async def _settle(self, part: ToolPart, outcome: Outcome) -> None:
         turn = self.turn
-        landed = CallSettled(call=part.call_id, state=outcome.state, output=outcome.output)
+        landed = _landed(part, outcome)
         try:
             await turn.record([landed])
         except FencedError:
@@ -135,6 +147,19 @@ class Calls:
         if place is not None and isinstance(place.part, ToolPart):
             turn.tell(CallEnded(session=turn.session.name, turn=turn.id, call=place.part))
             await observe(self.agent.after_tool_call, place.part)
+
+    def _late(self, part: ToolPart, outcome: Outcome) -> None:
+        """A tool whose time was up has come to its end after all: that is the call's real outcome."""
+        session = self.turn.session
+        session.in_background(session.record([_landed(part, outcome)]), f"the late result of {part.call_id!r}")
+
+
+def _landed(part: ToolPart, outcome: Outcome) -> CallSettled:
+    """The event for what became of a call. That the time was up is our word, not the tool's: its own may yet come."""
+    if outcome.kind == "timeout":
+        text = default_outcome(part, outcome.output)
+        return CallSettled(call=part.call_id, state=outcome.state, output=text, synthetic=True, cause="started")
+    return CallSettled(call=part.call_id, state=outcome.state, output=outcome.output)
 
 
 def _failed(text: str) -> Outcome:

@@ -24,12 +24,20 @@ class _Call(msgspec.Struct):
 class Answer:
     """An answer as it grows. First come, first placed: parts keep the order in which their first pieces came."""
 
-    def __init__(self) -> None:
-        """Nothing was said yet."""
+    def __init__(self, new_id: Callable[[], str], taken: Callable[[str], bool]) -> None:
+        """Nothing was said yet.
+
+        Args:
+            new_id: Makes an id that no call has.
+            taken: Whether a call of the session has an id.
+        """
+        self._new_id = new_id
+        self._taken = taken
         self.pieces: list[list[str] | ReasoningPiece | _Call] = []
         self.usage: dict[str, int] = {}
         self.finish: Finish | None = None
         self._calls: dict[int, _Call] = {}
+        self._ids: set[str] = set()
 
     def add(self, piece: Piece) -> None:
         """Take in one more piece."""
@@ -57,26 +65,34 @@ class Answer:
     def _add_call(self, piece: CallPiece) -> None:
         call = self._calls.get(piece.index)
         if call is None:
-            call = self._calls[piece.index] = _Call(executor=piece.executor)
+            call = self._calls[piece.index] = _Call(self._id(piece.call_id), executor=piece.executor)
             self.pieces.append(call)
-        call.call_id = call.call_id or piece.call_id
         call.name = call.name or piece.name
         call.arguments += piece.arguments
 
-    def parts(self, *, new_id: Callable[[], str], taken: Callable[[str], bool], clients: Collection[str]) -> list[Part]:
-        """What is to be recorded.
+    def _id(self, given: str) -> str:
+        """The id of a new call: one that is missing, or that another call of the session has, is replaced."""
+        call = given if given and given not in self._ids and not self._taken(given) else self._new_id()
+        self._ids.add(call)
+        return call
 
-        A call whose arguments are no JSON object is settled at once: it says that it was not run. An id that is
-        missing, or that another call of the session has, is replaced by a new one.
+    def call(self, index: int) -> tuple[str, str]:
+        """The id and the name of the call of an index."""
+        call = self._calls[index]
+        return call.call_id, call.name
+
+    def named(self, call_id: str) -> str | None:
+        """The name of the tool that a call of this id is for; None where there is no such call."""
+        return next((call.name for call in self._calls.values() if call.call_id == call_id), None)
+
+    def parts(self, clients: Collection[str]) -> list[Part]:
+        """What is to be recorded. A call whose arguments are no JSON object is settled at once, as not run.
 
         Args:
-            new_id: Makes an id that no call has.
-            taken: Whether a call of the session has an id.
             clients: The names of the tools that a client runs.
         """
         model = self.finish.model if self.finish else ""
         parts: list[Part] = []
-        ids: set[str] = set()
         for piece in self.pieces:
             if isinstance(piece, list):
                 parts.append(TextPart(plain("".join(piece))))
@@ -84,9 +100,6 @@ class Answer:
                 bound = model or None if piece.payload is not None else None
                 parts.append(ReasoningPart(plain(piece.text), piece.payload, bound, item_id=piece.item_id))
             else:
-                if not piece.call_id or piece.call_id in ids or taken(piece.call_id):
-                    piece.call_id = new_id()
-                ids.add(piece.call_id)
                 parts.append(_call_part(piece, clients))
         return [part for part in parts if not (isinstance(part, TextPart) and not part.text)]
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from suture.transcript import CAUSES, ToolPart
+from suture.repair.settle import default_outcome
+from suture.transcript import ToolPart
 from suture.transcript.events import CallSettled
 
 __all__ = ["ENDINGS", "Ending", "closing"]
@@ -38,5 +39,5 @@ ENDINGS: Final[dict[Ending, dict[str, str]]] = {
 def closing(part: ToolPart, ending: Ending) -> CallSettled:
     """The event that closes an open call at the end of a turn."""
     cause = part.cause or "unknown"
-    text = ENDINGS[ending].get(cause, CAUSES[cause])
+    text = default_outcome(part, ENDINGS[ending].get(cause, ""))
     return CallSettled(call=part.call_id, state="output-error", output=text, synthetic=True, cause=cause)

@@ -30,6 +30,8 @@ class TurnContext(msgspec.Struct, kw_only=True):
     """The names of the tools that the model is offered."""
     settings: dict[str, Any]
     max_steps: int
+    metadata: dict[str, Any] = {}
+    """What came with the user's message that is being answered; changing it changes nothing."""
 
 
 class StepContext(msgspec.Struct, kw_only=True):

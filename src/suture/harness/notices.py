@@ -5,7 +5,7 @@ What is true is in the store; a notice that concerns something recorded comes af
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,6 +17,7 @@ __all__ = [
     "ApprovalNeeded",
     "CallArguments",
     "CallEnded",
+    "CallProgress",
     "CallRunning",
     "ClientNeeded",
     "IncompleteLeftOut",
@@ -66,9 +67,10 @@ class Reasoning(Notice, frozen=True, tag="answer.reasoning"):
 
 
 class CallArguments(Notice, frozen=True, tag="call.arguments"):
-    """More of a call's arguments, as text; the first of a call brings its name."""
+    """More of a call's arguments, as text."""
 
-    index: int
+    call: str
+    """The call's id: a client may answer it as soon as the arguments are whole."""
     name: str
     arguments: str
 
@@ -86,6 +88,13 @@ class CallRunning(Notice, frozen=True, tag="call.running"):
     """A tool runs."""
 
     call: ToolPart
+
+
+class CallProgress(Notice, frozen=True, tag="call.progress"):
+    """A tool that runs shows how far it is: not its result."""
+
+    call: str
+    output: Any
 
 
 class CallEnded(Notice, frozen=True, tag="call.ended"):
@@ -113,9 +122,11 @@ class IncompleteLeftOut(Notice, frozen=True, tag="transcript.incomplete"):
 
 
 class TurnDone(Notice, frozen=True, tag="turn.done"):
-    """The turn is over."""
+    """The turn is over, or will not be: its message was superseded by a later one, or declined."""
 
-    outcome: Outcome
+    outcome: Outcome | Literal["superseded", "declined"]
     detail: str = ""
+    message: str | None = None
+    """The id of the answer; None where there is none."""
     error: Any = None
     """The exception behind `failed`; None otherwise."""

@@ -6,7 +6,6 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, suppress
 from typing import Any, Final
@@ -29,13 +28,14 @@ async def run(tool: Tool[..., Any], arguments: Any, ctx: ToolContext) -> Outcome
     """Validate the arguments of a call, run the tool, and give back what became of it.
 
     A synchronous function runs in a thread of its own, in a copy of the caller's context variables; an asynchronous one
-    in the caller's task. Of a generator function the last value counts.
+    in the caller's task. Of a generator function the last value counts; every one is shown as progress.
 
     Whatever the tool does is an outcome; only what is no `Exception` passes through: a cancellation, Ctrl-C, an exit.
 
     When the time is up, an asynchronous function is cancelled, and has until its own cleanup ends. **A synchronous one
-    cannot be stopped: its thread goes on**, until it is done or the process ends, and what it gives back is dropped.
-    The outcome says so: it may have taken effect. The same holds for a synchronous function whose caller is cancelled.
+    cannot be stopped: its thread goes on**, until it is done or the process ends. The outcome says so: it may have
+    taken effect; what it gives back in the end goes to `ctx.late`. The same holds for a synchronous function whose
+    caller is cancelled.
 
     Args:
         tool: One that runs here.
@@ -56,7 +56,7 @@ async def run(tool: Tool[..., Any], arguments: Any, ctx: ToolContext) -> Outcome
     limit = asyncio.timeout(tool.timeout)
     try:
         async with limit:
-            value = await _result(tool, given)
+            value = await _result(tool, given, ctx)
     except Exception as error:  # noqa: BLE001 - a tool may raise anything
         if isinstance(error, TimeoutError) and limit.expired():
             return Outcome("output-error", _LATE.format(seconds=tool.timeout or 0), "timeout")
@@ -64,33 +64,43 @@ async def run(tool: Tool[..., Any], arguments: Any, ctx: ToolContext) -> Outcome
     return outcome_of(value, tool.max_output)
 
 
-async def _result(tool: Tool[..., Any], given: dict[str, Any]) -> Any:
+async def _result(tool: Tool[..., Any], given: dict[str, Any], ctx: ToolContext) -> Any:
     """What the function gives back in the end."""
     function: Callable[..., Any] = tool.function
     if inspect.isasyncgenfunction(function):
-        return await _last(function(**given))
+        return await _last(function(**given), ctx)
     if inspect.iscoroutinefunction(function):
         value = await function(**given)
-    elif inspect.isgeneratorfunction(function):
-        value = await _in_thread(tool.name, lambda: next(iter(deque(function(**given), maxlen=1)), None))
     else:
-        value = await _in_thread(tool.name, lambda: function(**given))
+        value = await _in_thread(tool, lambda: _whole(function(**given), ctx), ctx)
     if inspect.isawaitable(value):  # a coroutine function inside of a plain one, such as a decorator's
         value = await value
-    return await _last(value) if inspect.isasyncgen(value) else value
+    return await _last(value, ctx) if inspect.isasyncgen(value) else value
 
 
-async def _last(values: Any) -> Any:
+async def _last(values: Any, ctx: ToolContext) -> Any:
     """The last value of an asynchronous generator; None where it has none."""
     value = None
     stream: AsyncIterator[Any]
     async with aclosing(values) as stream:
         async for each in stream:
             value = each
+            ctx.progress(value)
     return value
 
 
-async def _in_thread(name: str, call: Callable[[], Any]) -> Any:
+def _whole(value: Any, ctx: ToolContext) -> Any:
+    """What a plain function gave back; of a generator the last value."""
+    if not inspect.isgenerator(value):
+        return value
+    last = None
+    for each in value:
+        last = each
+        ctx.progress(last)
+    return last
+
+
+async def _in_thread(tool: Tool[..., Any], call: Callable[[], Any], ctx: ToolContext) -> Any:
     """What `call` gives back or raises, from a thread of its own.
 
     Not from a pool (`asyncio.to_thread`): a call that never ends would take one of its few threads for good, and
@@ -101,8 +111,10 @@ async def _in_thread(name: str, call: Callable[[], Any]) -> Any:
     context = contextvars.copy_context()
 
     def settle(value: Any, error: BaseException | None) -> None:
-        if not landed.done():  # else nobody waits any more
+        if not landed.done():
             landed.set_result((value, error))
+        else:  # whoever waited was told that the time was up, or was cancelled
+            ctx.late(outcome_of(value, tool.max_output) if error is None else failed(error))
 
     def work() -> None:
         value, problem = None, None
@@ -113,7 +125,7 @@ async def _in_thread(name: str, call: Callable[[], Any]) -> Any:
         with suppress(RuntimeError):  # the loop was closed meanwhile
             loop.call_soon_threadsafe(settle, value, problem)
 
-    threading.Thread(target=work, name=f"suture tool {name}", daemon=True).start()
+    threading.Thread(target=work, name=f"suture tool {tool.name}", daemon=True).start()
     value, problem = await landed
     if problem is not None:
         raise problem

@@ -3,24 +3,52 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 
 import msgspec
 
 from suture.errors import UsageError
+from suture.harness.intake import Received, received
+from suture.harness.line import Line
 from suture.harness.notices import Notice, TurnDone
 from suture.harness.outputs import outcome_of
+from suture.harness.tools import AnyTool, client_tool, named
 from suture.harness.turn import Turn
 from suture.transcript import Message, Part, TextPart, ToolPart, output_text
 from suture.transcript.codec import plain
 from suture.transcript.conversation import Conversation
-from suture.transcript.events import Admitted, ApprovalAnswered, CallSettled, Compacted, Event, LeafMoved, Outcome
+from suture.transcript.events import (
+    Admitted,
+    ApprovalAnswered,
+    CallSettled,
+    ClientToolsSet,
+    Compacted,
+    Event,
+    LeafMoved,
+    Outcome,
+    Withdrawn,
+)
+from suture.transcript.tools import ToolSpec
 
 if TYPE_CHECKING:
     from suture.harness.agent import Agent
 
-__all__ = ["Reply", "Session"]
+__all__ = ["Reply", "RunOptions", "Session"]
+
+_LOG = logging.getLogger("suture.harness")
+
+_NO_REASON: Final = "The client refused this tool call, and gave no reason."
+
+
+class RunOptions(TypedDict, total=False):
+    """What `Session.run` may be given beside the message; see there."""
+
+    id: str | None
+    metadata: Mapping[str, Any] | None
+    tools: Iterable[AnyTool | Callable[..., Any]]
+    client_tools: Iterable[ToolSpec] | None
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -28,7 +56,7 @@ class Reply(msgspec.Struct, frozen=True):
 
     text: str
     """The answer's text; empty where there is none."""
-    outcome: Outcome
+    outcome: Outcome | Literal["superseded", "declined"]
     detail: str
     message: Message | None
     """The answer, with its calls."""
@@ -43,8 +71,10 @@ class Session:
         self.name: str = name
         self.conversation: Conversation = Conversation()
         self._number = 0
-        self._turn: Turn | None = None
+        self.line: Line = Line()
         self._recording = asyncio.Lock()
+        self._clients: tuple[tuple[ToolSpec, ...], dict[str, AnyTool]] = ((), {})
+        self._tasks: set[asyncio.Task[None]] = set()
 
     # --- what is there ----------------------------------------------------------------------------------------------
 
@@ -70,62 +100,106 @@ class Session:
         """The calls that wait for a person or a client, as far as they were loaded."""
         return [place.part for place in self.conversation.open_calls() if isinstance(place.part, ToolPart)]
 
+    @property
+    def toolbox(self) -> dict[str, AnyTool]:
+        """The tools by name: those that the client runs, and before them the agent's."""
+        specs = self.conversation.client_tools
+        if specs is not self._clients[0]:
+            self._clients = specs, {spec.name: client_tool(spec) for spec in specs}
+        return {**self._clients[1], **self.agent.toolbox}
+
     # --- turns ------------------------------------------------------------------------------------------------------
 
-    async def run(self, text: str | Sequence[Part], *, id: str | None = None) -> AsyncIterator[Notice]:
+    async def run(
+        self,
+        text: str | Sequence[Part],
+        *,
+        id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        tools: Iterable[AnyTool | Callable[..., Any]] = (),
+        client_tools: Iterable[ToolSpec] | None = None,
+    ) -> AsyncIterator[Notice]:
         """Answer a message; what happens, as it happens. The turn goes on when nobody listens any more.
 
-        The message is recorded first. Where the session is being answered already, it waits, and the next turn takes
-        it up.
+        The message is recorded first. Where the session is being answered already, it waits for its turn; `overlap` of
+        the agent says otherwise.
 
         Args:
             text: What the user says: a text, or parts.
             id: The message's id: given twice, it is taken once.
+            metadata: What is to be known with the message: the hooks and the tools of its turn are given it, also
+                after a restart; the model is not.
+            tools: Tools of this turn alone, run here. They are not there any more after a restart.
+            client_tools: The tools that the client runs from now on, in place of those it named before; None: the same.
 
         Raises:
-            UsageError: the message is empty, or a turn of this session is running here.
-            BusyError: another process is answering in this session.
+            UsageError: the message is empty, or this is called inside of a turn of this session.
+            ToolDefinitionError: a client's tool has a name or a schema that is none.
+            BusyError: another process is answering in this session; the message waits.
             StoreError: the message cannot be recorded.
         """
         parts = (TextPart(plain(text)),) if isinstance(text, str) else tuple(text)
         if not any(not isinstance(part, TextPart) or part.text.strip() for part in parts):
             raise UsageError("Session.run: expected a message that says something, got an empty one")
-        admitted = Admitted(message=id or self.agent.runtime.new_id(), parts=parts)
-        await self.record([admitted], key=f"message:{admitted.message}")
-        async for notice in self._go("message"):
+        self.line.refuse_inside("Session.run")
+        overlap = self.agent.overlap if self.line.busy else "queue"
+        if overlap == "drop":
+            yield TurnDone(session=self.name, turn="", outcome="declined", detail="another message is being answered")
+            return
+        message = id or self.agent.runtime.new_id()
+        turn = Turn(self, "message", message=message, tools=named(tools))
+        events: list[Event] = [Admitted(message=message, parts=parts, metadata=dict(metadata) if metadata else None)]
+        events += [] if client_tools is None else [_client_tools(client_tools)]
+        with self.line.coming():
+            await self.record(events, key=f"message:{message}")
+        self.line.join(turn, overlap)
+        async for notice in turn.notices():
             yield notice
 
     async def resume(self) -> AsyncIterator[Notice]:
         """Go on where a turn waited for a person or a client, or was cut off; nothing happens where there is no need.
 
         Raises:
-            UsageError: a turn of this session is running here.
+            UsageError: this is called inside of a turn of this session.
             BusyError: another process is answering in this session.
         """
-        async for notice in self._go("resume"):
+        self.line.refuse_inside("Session.resume")
+        turn = Turn(self, "resume")
+        self.line.join(turn, "queue")
+        async for notice in turn.notices():
             yield notice
 
-    async def regenerate(self) -> AsyncIterator[Notice]:
-        """Answer the last message once more; the answer that it had stays, as another branch, and is not shown.
+    async def regenerate(self, message: str | None = None) -> AsyncIterator[Notice]:
+        """Answer a message once more; the answer that it had stays, as another branch, and is not shown.
+
+        Args:
+            message: The id of a user's message, or of the answer to it; None: the last one.
 
         Raises:
-            UsageError: no message was sent yet, or a turn of this session is running here.
+            UsageError: there is no such message, or this is called inside of a turn of this session.
             BusyError: another process is answering in this session.
         """
+        self.line.refuse_inside("Session.regenerate")
         await self.load()
-        asked = next((message for message in reversed(self.conversation.messages()) if message.role == "user"), None)
+        path = self.conversation.path()
+        if message is not None:
+            path = path[: path.index(message) + 1] if message in path else []
+        asked = next((name for name in reversed(path) if self.conversation.message(name).role == "user"), None)
         if asked is None:
-            raise UsageError("Session.regenerate: expected a conversation with a user's message, got none")
-        async for notice in self._go("regenerate", LeafMoved(leaf=asked.id)):
+            expected = "a conversation with a user's message" if message is None else "the id of a message in it"
+            raise UsageError(f"Session.regenerate: expected {expected}, got {message or 'none'}")
+        turn = Turn(self, "regenerate", leaf=LeafMoved(leaf=asked))
+        self.line.join(turn, "queue")
+        async for notice in turn.notices():
             yield notice
 
-    def run_sync(self, text: str | Sequence[Part], *, id: str | None = None) -> Reply:
-        """Answer a message, and wait for the end.
+    def run_sync(self, text: str | Sequence[Part], **options: Unpack[RunOptions]) -> Reply:
+        """Answer a message, and wait for the end; the options are those of `run`.
 
         Raises:
             UsageError: it is called from within an event loop; use `run` there.
         """
-        return _blocking(self.reply(self.run(text, id=id)))
+        return _blocking(self.reply(self.run(text, **options)))
 
     def resume_sync(self) -> Reply:
         """Go on, and wait for the end."""
@@ -136,22 +210,41 @@ class Session:
         end: TurnDone | None = None
         async for notice in notices:
             end = notice if isinstance(notice, TurnDone) else end
-        head = self.conversation.head
-        message = self.conversation.message(head.answer) if head.answer else None
+        message = self.conversation.message(end.message) if end and end.message else None
         text = output_text(tuple(part for part in message.parts if isinstance(part, TextPart))) if message else ""
         return Reply(text, end.outcome if end else "completed", end.detail if end else "", message)
 
     async def stop(self) -> None:
-        """End the turn that runs, and whatever waits; every open call is settled. Nothing old runs after it."""
-        if self._turn is not None:
-            await self._turn.stop()
+        """End the turn that runs, and whatever waits: messages, and calls, each of which is settled.
+
+        Nothing old runs after it, also after a restart; what is said next does.
+
+        Raises:
+            UsageError: this is called inside of a turn of this session.
+        """
+        self.line.refuse_inside("Session.stop")
+        self.line.clear()
+        await self.load()
+        if self.conversation.inputs:
+            await self.record([Withdrawn(message=name) for name in self.conversation.inputs])
+        if self.line.running is not None:
+            await self.line.running.stop()
         await self.load()
         if self.conversation.head.turn is not None or self.waiting:
-            turn = self._turn = Turn(self, "resume")
+            turn = Turn(self, "resume")
             turn.stopping = True
-            turn.start()
+            self.line.join(turn, "queue")
             async for _ in turn.notices():
                 pass
+
+    async def clear(self) -> None:
+        """Stop, and begin anew: an empty conversation, without the client's tools. The log still has all of it.
+
+        Raises:
+            UsageError: this is called inside of a turn of this session.
+        """
+        await self.stop()
+        await self.record([LeafMoved(leaf=None), ClientToolsSet(tools=())])
 
     async def fork(self, at: str | None) -> None:
         """Go back to a message: what is said next follows it, and what followed it is another branch.
@@ -206,13 +299,53 @@ class Session:
         """
         await self.load()
         place = self.conversation.call(call)
+        running = self.line.running
+        if place is None and running is not None and running.answer is not None:
+            # The model still speaks, and the client was faster.
+            name = running.answer.named(call)
+            known = running.toolbox.get(name or "")
+            if known is None or not known.client or call in running.early:
+                return False
+            running.early[call] = self._outcome(call, known.name, output, error)
+            return True
         if place is None or not isinstance(place.part, ToolPart) or (place.part.settled and not place.part.synthetic):
             return False
-        known = self.agent.toolbox.get(place.part.name)
+        await self.record([self._outcome(call, place.part.name, output, error)])
+        return True
+
+    async def receive(self, messages: Sequence[Message], *, client_tools: Iterable[ToolSpec] | None = None) -> Received:
+        """Take what is new in a client's list of messages; `resume` goes on with it.
+
+        New is what only a client can know: what the user wrote, how a person decided, what came of a client's tool.
+        Whatever else the list says, what is known here stays. Taking the same list twice changes nothing.
+
+        Args:
+            messages: The client's messages, in their order.
+            client_tools: See `run`.
+
+        Raises:
+            ToolDefinitionError, StoreError: see `run`.
+        """
+        await self.load()
+        found = received(
+            messages,
+            self.conversation,
+            self.toolbox,
+            new_id=self.agent.runtime.new_id,
+            settle=lambda call, part: self._outcome(
+                call, part.name, part.output, part.error_text if part.state != "output-available" else None
+            ),
+        )
+        found.events += [] if client_tools is None else [_client_tools(client_tools)]
+        if found.events:
+            await self.record(found.events)
+        return found
+
+    def _outcome(self, call: str, name: str, output: Any, error: str | None) -> CallSettled:
+        known = self.toolbox.get(name)
         outcome = outcome_of(output if error is None else error, known.max_output if known else 100_000)
         state = outcome.state if error is None else "output-error"
-        await self.record([CallSettled(call=call, state=state, output=outcome.output)])
-        return True
+        return CallSettled(call=call, state=state, output=outcome.output or (_NO_REASON if error is not None else None))
 
     async def _decide(self, call: str, *, approved: bool, reason: str | None) -> bool:
         await self.load()
@@ -259,20 +392,24 @@ class Session:
             self.conversation.apply(recorded.event)
             self._number = recorded.number
 
-    async def _go(
-        self, trigger: Literal["message", "resume", "regenerate"], leaf: LeafMoved | None = None
-    ) -> AsyncIterator[Notice]:
-        if self._turn is not None:
-            raise UsageError(f"session {self.name!r} is answering already; wait for it, or stop it")
-        turn = self._turn = Turn(self, trigger, leaf)
-        turn.start()
-        async for notice in turn.notices():
-            yield notice
+    def in_background(self, work: Coroutine[Any, Any, None], what: str) -> None:
+        """Do something that nobody waits for; where it fails, the log says so."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
 
-    def done(self, turn: Turn) -> None:
-        """Forget a turn that is over."""
-        if self._turn is turn:
-            self._turn = None
+        def done(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if not task.cancelled() and task.exception() is not None:
+                _LOG.error("session %s: %s was lost: %s", self.name, what, task.exception())
+
+        task.add_done_callback(done)
+
+
+def _client_tools(specs: Iterable[ToolSpec]) -> ClientToolsSet:
+    given = tuple(specs)
+    for spec in given:
+        client_tool(spec)
+    return ClientToolsSet(tools=given)
 
 
 def _in_loop() -> bool:

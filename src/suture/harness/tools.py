@@ -15,18 +15,31 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, Final, Generic, Literal, ParamSpec, TypeVar, get_args, overload
 
 import msgspec
 
-from suture.errors import ToolDefinitionError
+from suture.errors import ToolDefinitionError, UsageError
 from suture.harness.arguments import ArgumentsError, decode
 from suture.harness.context import ToolContext
 from suture.harness.docstrings import described
 from suture.harness.schema import Signature, signature_of
+from suture.transcript.tools import ToolSpec
 
-__all__ = ["NAME", "AnyTool", "Approval", "ArgumentsError", "Effect", "IfInterrupted", "Tool", "ToolContext", "tool"]
+__all__ = [
+    "NAME",
+    "AnyTool",
+    "Approval",
+    "ArgumentsError",
+    "Effect",
+    "IfInterrupted",
+    "Tool",
+    "ToolContext",
+    "client_tool",
+    "named",
+    "tool",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -199,6 +212,36 @@ def tool(
         )
 
     return decorate if function is None else decorate(function)
+
+
+def client_tool(spec: ToolSpec) -> AnyTool:
+    """The tool that a client said it runs.
+
+    Raises:
+        ToolDefinitionError: its name, or the schema of its arguments, is none.
+    """
+
+    def elsewhere(**_: Any) -> None:
+        """Run at the client."""
+
+    made: AnyTool = tool(name=spec.name, description=spec.description, client=True, schema=spec.schema)(elsewhere)
+    return made
+
+
+def named(tools: Iterable[AnyTool | Callable[..., Any]]) -> dict[str, AnyTool]:
+    """Tools by their names; plain functions become tools.
+
+    Raises:
+        UsageError: two of them have one name.
+        ToolDefinitionError: no tool can be made of one.
+    """
+    found: dict[str, AnyTool] = {}
+    for each in tools:
+        made = each if isinstance(each, Tool) else tool(each)
+        if made.name in found:
+            raise UsageError(f"two tools have the name {made.name!r}")
+        found[made.name] = made
+    return found
 
 
 def _made(

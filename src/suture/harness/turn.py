@@ -12,8 +12,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -24,6 +25,7 @@ from suture.harness.collect import Answer
 from suture.harness.endings import Ending, closing
 from suture.harness.healing import Healing, heal
 from suture.harness.hooks import StepContext, TurnContext, observe, resolved
+from suture.harness.line import INSIDE
 from suture.harness.notices import (
     ApprovalNeeded,
     ClientNeeded,
@@ -34,15 +36,27 @@ from suture.harness.notices import (
     TurnDone,
     TurnOpened,
 )
+from suture.harness.tools import AnyTool
 from suture.store.base import Lease
 from suture.transcript import ToolPart
-from suture.transcript.events import Event, LeafMoved, MessageAdded, Outcome, StepAdded, TurnBegan, TurnEnded
+from suture.transcript.events import (
+    CallSettled,
+    Event,
+    LeafMoved,
+    MessageAdded,
+    Outcome,
+    StepAdded,
+    TurnBegan,
+    TurnEnded,
+)
 
 if TYPE_CHECKING:
     from suture.harness.agent import Agent
     from suture.harness.session import Session
 
 __all__ = ["Turn"]
+
+_Heard: TypeAlias = "asyncio.Queue[Notice | BaseException | None]"
 
 _LOG = logging.getLogger("suture.harness")
 
@@ -57,12 +71,27 @@ class Turn:
     """The driver of one turn. All ways in lead here."""
 
     def __init__(
-        self, session: Session, trigger: Literal["message", "resume", "regenerate"], leaf: LeafMoved | None = None
+        self,
+        session: Session,
+        trigger: Literal["message", "resume", "regenerate"],
+        *,
+        message: str | None = None,
+        leaf: LeafMoved | None = None,
+        tools: Mapping[str, AnyTool] = MappingProxyType({}),
     ) -> None:
-        """`leaf` is where the turn goes back to before anything else."""
+        """Nothing happens yet.
+
+        Args:
+            session: Where it answers.
+            trigger: Why.
+            message: The message that it was started for.
+            leaf: Where it goes back to before anything else.
+            tools: What it has beside the session's tools.
+        """
         self.session: Session = session
         self.agent: Agent = session.agent
         self.trigger: Literal["message", "resume", "regenerate"] = trigger
+        self.message: str | None = message
         self.leaf: LeafMoved | None = leaf
         self.id: str = self.agent.runtime.new_id()
         self.stopping: bool = False
@@ -70,8 +99,19 @@ class Turn:
         self.lease: Lease | None = None
         self.answer: Answer | None = None
         """What the model is saying now, not recorded yet."""
-        self._queue: asyncio.Queue[Notice | BaseException | None] = asyncio.Queue()
+        self.early: dict[str, CallSettled] = {}
+        """What clients made of its calls meanwhile."""
+        self._heard: _Heard = asyncio.Queue()
+        self.audience: list[_Heard] = [self._heard]
+        """Whoever is told what happens."""
+        self._tools = tools
+        self._rest: asyncio.Future[Any] | None = None
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def toolbox(self) -> dict[str, AnyTool]:
+        """The tools by name: the session's, and before them this turn's own."""
+        return {**self.session.toolbox, **self._tools}
 
     # --- from outside -----------------------------------------------------------------------------------------------
 
@@ -85,7 +125,7 @@ class Turn:
         Raises:
             BusyError, StoreError: the turn could not begin, or could not be recorded.
         """
-        while (notice := await self._queue.get()) is not None:
+        while (notice := await self._heard.get()) is not None:
             if isinstance(notice, BaseException):
                 raise notice
             yield notice
@@ -101,22 +141,45 @@ class Turn:
     def tell(self, notice: Notice) -> None:
         """Pass something on to whoever listens."""
         self.agent.runtime.broadcast(notice)
-        self._queue.put_nowait(notice)
+        self._say(notice)
+
+    def _say(self, *words: Notice | BaseException | None) -> None:
+        for heard in self.audience:
+            for word in words:
+                heard.put_nowait(word)
+
+    # --- before it begins -------------------------------------------------------------------------------------------
+
+    def let_rest(self, then: Callable[[Any], None]) -> None:
+        """Let it wait until no message has come for a while."""
+        self._rest = asyncio.ensure_future(self.agent.runtime.sleep(self.agent.debounce))
+        self._rest.add_done_callback(then)
+
+    @property
+    def rested(self) -> bool:
+        """Whether it has waited long enough."""
+        return self._rest is None or self._rest.done()
+
+    def give_up(self, outcome: Literal["stopped", "superseded"], why: str) -> None:
+        """It will not begin; tell who waits for it."""
+        if self._rest is not None:
+            self._rest.cancel()
+        self._say(TurnDone(session=self.session.name, turn=self.id, outcome=outcome, detail=why), None)
 
     # --- the whole --------------------------------------------------------------------------------------------------
 
     async def _drive(self) -> None:
-        last: Notice | BaseException | None = None
+        INSIDE.set(self)
+        words: list[Notice | BaseException | None] = [None]
         try:
             await self._taken()
         except asyncio.CancelledError:
-            last = TurnDone(session=self.session.name, turn=self.id, outcome="stopped", detail="it had not begun")
+            over = TurnDone(session=self.session.name, turn=self.id, outcome="stopped", detail="it had not begun")
+            words = [over, None]
         except BaseException as error:  # noqa: BLE001 (whoever listens gets it, whatever it is)
-            last = error
-        self.session.done(self)
-        if last is not None:
-            self._queue.put_nowait(last)
-        self._queue.put_nowait(None)
+            words = [error, None]
+        self._say(*words)
+        self.session.line.leave(self)
 
     async def _taken(self) -> None:
         store = self.agent.opened
@@ -185,11 +248,16 @@ class Turn:
             dead = [TurnEnded(turn=open_turn, outcome="interrupted")] if open_turn is not None else []
             await self.record([*dead, TurnBegan(turn=self.id, trigger="resume")])
         events = self._partial()
+        answered = {event.call for event in events if isinstance(event, CallSettled)}
         cut = [part for event in events if isinstance(event, StepAdded) for part in event.parts]
-        parts = [part for part in (*cut, *self.session.waiting) if isinstance(part, ToolPart) and not part.settled]
+        parts = [
+            part
+            for part in (*cut, *self.session.waiting)
+            if isinstance(part, ToolPart) and not part.settled and part.call_id not in answered
+        ]
         waits = ("awaiting_client", "awaiting_approval")
         events += [closing(part, ending) for part in parts if ending == "stopped" or part.cause not in waits]
-        await self.record([*events, TurnEnded(turn=self.id, outcome=done.outcome, detail=detail)])
+        await self.record([*events, TurnEnded(turn=self.id, outcome=_OUTCOMES[ending], detail=detail)])
         return done
 
     def _partial(self) -> list[Event]:
@@ -200,13 +268,16 @@ class Turn:
         return self._answered(answer, finish="cut")
 
     async def _told(self, end: TurnDone) -> None:
+        """The session is free again: what the last hooks do may begin another turn, and wait for it."""
+        conversation = self.session.conversation
+        answer = conversation.head.answer if self.began else None
+        message = conversation.message(answer) if answer else None
+        end = msgspec.structs.replace(end, message=answer)
+        self.tell(end)
+        self.session.line.leave(self)
         if isinstance(end.error, Exception):
             await observe(self.agent.on_error, end.error)
-        self.tell(end)
-        head = self.session.conversation.head
-        message = self.session.conversation.message(head.answer) if head.answer else None
-        recorded = TurnEnded(turn=end.turn, outcome=end.outcome, detail=end.detail)
-        await observe(self.agent.on_response, message, recorded)
+        await observe(self.agent.on_response, message, end)
 
     # --- its course -------------------------------------------------------------------------------------------------
 
@@ -236,10 +307,10 @@ class Turn:
         """Close what a dead turn left, heal, and take up what the user said: one batch, before anything else."""
         conversation = self.session.conversation
         agent = self.agent
-        says_something = bool(conversation.inputs)
+        says_something = bool(conversation.inputs.keys() - self.session.line.claimed())
         healing = heal(
             conversation.open_calls(),
-            agent.toolbox,
+            self.toolbox,
             agent.repair_interrupted_tool_part,
             message=says_something or self.trigger == "regenerate",
             shown=conversation.is_shown,
@@ -252,8 +323,10 @@ class Turn:
         events += [self.leaf] if self.leaf is not None else []
         leaf = self.leaf.leaf if self.leaf is not None else conversation.head.leaf
         taken: list[str] = []
-        for admitted in conversation.inputs.values():
-            name = admitted.message
+        others = self.session.line.claimed()
+        for name, admitted in conversation.inputs.items():
+            if name in others:
+                continue
             events.append(
                 MessageAdded(message=name, role="user", parent=leaf, parts=admitted.parts, metadata=admitted.metadata)
             )
@@ -270,6 +343,11 @@ class Turn:
             message = conversation.message(name)
             self.tell(MessageTaken(session=self.session.name, turn=self.id, message=message))
         return healing
+
+    def metadata(self) -> dict[str, Any]:
+        """What came with the user's message that is being answered."""
+        asked = next((each for each in reversed(self.session.conversation.messages()) if each.role == "user"), None)
+        return dict(asked.metadata) if asked is not None and asked.metadata else {}
 
     def _owes_an_answer(self) -> bool:
         """Whether the conversation ends with the user, or with the outcome of a call, and was not stopped there."""
@@ -290,8 +368,9 @@ class Turn:
             trigger=self.trigger,
             model=agent.model,
             instructions=agent.instructions,
-            tools=list(agent.toolbox),
+            tools=list(self.toolbox),
             settings=dict(agent.settings),
+            metadata=self.metadata(),
             max_steps=agent.max_steps,
         )
 
@@ -311,8 +390,7 @@ class Turn:
         answer = await ask(context, self)
         finish = answer.finish.reason if answer.finish else "cut"
         events = self._answered(answer, finish=finish)
-        step = events[-1]
-        assert isinstance(step, StepAdded)
+        step = next(event for event in events if isinstance(event, StepAdded))
         if not any(isinstance(part, ToolPart) for part in step.parts):
             events.append(TurnEnded(turn=self.id, outcome="completed"))
         self.answer = None
@@ -328,16 +406,12 @@ class Turn:
             )
         )
         await observe(self.agent.on_step, step)
-        return step.parts
+        return self.session.conversation.message(step.message).parts[-len(step.parts) :] if step.parts else ()
 
     def _answered(self, answer: Answer, *, finish: str) -> list[Event]:
         """The events that record an answer."""
         conversation, agent = self.session.conversation, self.agent
-        parts = answer.parts(
-            new_id=lambda: f"call_{agent.runtime.new_id()}",
-            taken=lambda call: conversation.call(call) is not None,
-            clients=[name for name, tool in agent.toolbox.items() if tool.client],
-        )
+        parts = answer.parts([name for name, tool in self.toolbox.items() if tool.client])
         name = conversation.head.answer
         events: list[Event] = []
         if name is None:
@@ -347,6 +421,8 @@ class Turn:
         events.append(
             StepAdded(message=name, parts=tuple(parts), finish=finish, usage=answer.usage or None, model=model)
         )
+        events += self.early.values()
+        self.early = {}
         return events
 
     # --- recording --------------------------------------------------------------------------------------------------

@@ -11,9 +11,12 @@ from suture.transcript import CAUSES, Part, ToolPart, output_text
 __all__ = ["default_outcome", "shape"]
 
 
-def default_outcome(part: ToolPart) -> str:
-    """The text of an interrupted call that nobody shaped: its cause, and its last preliminary output if any."""
-    text = CAUSES[part.cause or "unknown"]
+def default_outcome(part: ToolPart, text: str = "") -> str:
+    """The text of an interrupted call that nobody shaped: its cause, and its last preliminary output if any.
+
+    `text` stands in place of the words for the cause where more is known.
+    """
+    text = text or CAUSES[part.cause or "unknown"]
     last = output_text(part.output).strip() if part.preliminary else ""
     return f"{text} Its last preliminary output was: {last}" if last else text
 

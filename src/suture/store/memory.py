@@ -81,7 +81,7 @@ class MemoryStore:
 
     async def renew(self, lease: Lease) -> None:
         """See `Store`."""
-        found = self._sessions[lease.session]
+        found = self._sessions.get(lease.session) or _Session()
         if found.epoch != lease.epoch:
             raise FencedError(self.url, lease.session, lease.epoch, found.epoch)
         found.until = self._clock() + lease.seconds

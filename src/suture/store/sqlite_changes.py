@@ -17,7 +17,7 @@ from suture.transcript.parts import Part, TextPart
 
 __all__ = ["append_events", "delete_session", "index_parts", "release_lease", "renew_lease", "take_session"]
 
-_BY_SESSION: Final = ("keys", "calls", "inputs", "summaries")
+_BY_SESSION: Final = ("keys", "calls", "inputs", "summaries", "client_tools")
 _BY_ID: Final = ("events", "messages", "parts")
 _AT_ONCE: Final = 2000
 """How many parts are indexed in one go: others want to write, too."""

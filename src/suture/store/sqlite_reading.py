@@ -16,7 +16,7 @@ from suture.store.base import Loaded, Recorded, SessionInfo
 from suture.store.sqlite_rows import SessionRow, find_session, first_id
 from suture.transcript.codec import plain
 from suture.transcript.conversation import Conversation
-from suture.transcript.events import Admitted, AnyEvent, Compacted, MessageAdded
+from suture.transcript.events import Admitted, AnyEvent, ClientToolsSet, Compacted, MessageAdded
 from suture.transcript.fold import Head
 from suture.transcript.parts import Part
 
@@ -59,6 +59,7 @@ _decode_calls: Final = msgspec.json.Decoder(list[tuple[str, int, int]]).decode
 _decode_sessions: Final = msgspec.json.Decoder(list[tuple[str, int, float, str | None]]).decode
 _decode_input: Final = msgspec.json.Decoder(Admitted).decode
 _decode_summary: Final = msgspec.json.Decoder(Compacted).decode
+_decode_client_tools: Final = msgspec.json.Decoder(ClientToolsSet).decode
 
 
 def load_session(database: apsw.Connection, name: str) -> Loaded:
@@ -81,6 +82,7 @@ def _conversation(database: apsw.Connection, row: SessionRow) -> Conversation:
     opened = database.execute("SELECT call FROM calls WHERE session = ? AND opened IS NOT NULL ORDER BY opened", mine)
     inputs = database.execute("SELECT event FROM inputs WHERE session = ? ORDER BY id", mine)
     summaries = database.execute("SELECT event FROM summaries WHERE session = ? ORDER BY id", mine)
+    given = database.execute("SELECT event FROM client_tools WHERE session = ?", mine).get
     return Conversation.restore(
         Head(leaf=row.leaf, turn=row.turn, ended=row.ended, answer=row.answer),
         zip(messages, parts, strict=True),
@@ -88,6 +90,7 @@ def _conversation(database: apsw.Connection, row: SessionRow) -> Conversation:
         opened=[call for (call,) in opened],
         inputs=[_decode_input(event) for (event,) in inputs],
         summaries=[_decode_summary(event) for (event,) in summaries],
+        client_tools=_decode_client_tools(given).tools if given else (),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Final
 import apsw
 import msgspec
 
-from suture.transcript.events import Admitted, Compacted, MessageAdded
+from suture.transcript.events import Admitted, ClientToolsSet, Compacted, MessageAdded
 from suture.transcript.fold import Head, Place
 from suture.transcript.parts import Part, TextPart, ToolPart
 
@@ -223,6 +223,13 @@ class SqlRows:
     def drop_input(self, message: str) -> None:
         """See `Rows`."""
         self._database.execute("DELETE FROM inputs WHERE session = ? AND message = ?", (self._row.id, message))
+
+    def set_client_tools(self, event: ClientToolsSet) -> None:
+        """See `Rows`."""
+        self._database.execute(
+            "INSERT OR REPLACE INTO client_tools (session, event) VALUES (?, ?)",
+            (self._row.id, _encode(event).decode()),
+        )
 
     def set_summary(self, event: Compacted) -> None:
         """See `Rows`."""

@@ -107,5 +107,12 @@ MIGRATIONS: Final = (
         text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
     );
     """,
+    """
+    -- The tools that the client of a session said it runs: its last event about them.
+    CREATE TABLE client_tools (
+        session INTEGER PRIMARY KEY,
+        event   TEXT NOT NULL
+    ) STRICT;
+    """,
 )
 """What makes version 1 out of an empty file, version 2 out of version 1, and so on."""

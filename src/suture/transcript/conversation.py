@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from suture.transcript.events import Admitted, Compacted, Event, MessageAdded
+from suture.transcript.events import Admitted, ClientToolsSet, Compacted, Event, MessageAdded
 from suture.transcript.fold import Head, Place, fold
 from suture.transcript.listing import Listing
 from suture.transcript.messages import Message
 from suture.transcript.parts import Part, ToolPart
+from suture.transcript.tools import ToolSpec
 
 __all__ = ["Conversation"]
 
@@ -40,6 +41,8 @@ class Conversation:
         """The messages that wait for a turn, by their ids, in the order in which they were admitted."""
         self.summaries: list[Compacted] = []
         """Every summary, oldest first."""
+        self.client_tools: tuple[ToolSpec, ...] = ()
+        """The tools that the client said it runs."""
         self._records: dict[str, _Record] = {}
         self._calls: dict[str, tuple[str, int]] = {}
         self._open: dict[str, None] = {}
@@ -63,6 +66,7 @@ class Conversation:
         opened: Iterable[str],
         inputs: Iterable[Admitted],
         summaries: Iterable[Compacted],
+        client_tools: Iterable[ToolSpec] = (),
     ) -> Conversation:
         """The conversation whose rows a store kept; they are taken as they are.
 
@@ -73,11 +77,13 @@ class Conversation:
             opened: The calls without a final outcome, in the order in which they were made.
             inputs: The messages that wait, in the order in which they were admitted.
             summaries: Oldest first.
+            client_tools: Those that the client said last that it runs.
         """
         made = cls()
         made.head = head
         made.inputs = {event.message: event for event in inputs}
         made.summaries = list(summaries)
+        made.client_tools = tuple(client_tools)
         made._records = {
             event.message: _Record(event.role, event.parent, event.metadata, parts) for event, parts in messages
         }
@@ -99,6 +105,7 @@ class Conversation:
         made.head = msgspec.structs.replace(self.head)
         made.inputs = dict(self.inputs)
         made.summaries = list(self.summaries)
+        made.client_tools = self.client_tools
         made._records = {
             name: msgspec.structs.replace(record, parts=list(record.parts)) for name, record in self._records.items()
         }
@@ -238,6 +245,10 @@ class Conversation:
     def drop_input(self, message: str) -> None:
         """See `Rows`."""
         self.inputs.pop(message, None)
+
+    def set_client_tools(self, event: ClientToolsSet) -> None:
+        """See `Rows`."""
+        self.client_tools = event.tools
 
     def set_summary(self, event: Compacted) -> None:
         """See `Rows`."""

@@ -12,14 +12,17 @@ import msgspec
 from suture.transcript.messages import Role
 from suture.transcript.parts import Part
 from suture.transcript.states import Cause, ToolState
+from suture.transcript.tools import ToolSpec
 
 __all__ = [
     "WHEN",
     "Admitted",
     "ApprovalAnswered",
     "ApprovalAsked",
+    "CallProgressed",
     "CallSettled",
     "CallStarted",
+    "ClientToolsSet",
     "Compacted",
     "Event",
     "LeafMoved",
@@ -29,6 +32,7 @@ __all__ = [
     "StepAdded",
     "TurnBegan",
     "TurnEnded",
+    "Withdrawn",
 ]
 
 Outcome = Literal["completed", "parked", "stopped", "failed", "out_of_steps", "interrupted"]
@@ -46,6 +50,18 @@ class Admitted(Event, frozen=True, gc=False, tag="admitted"):
     """The id that the message has and keeps: admitting it again changes nothing."""
     parts: tuple[Part, ...]
     metadata: dict[str, Any] | None = None
+
+
+class Withdrawn(Event, frozen=True, gc=False, tag="withdrawn"):
+    """A message that waited is not to be answered any more: no turn takes it up."""
+
+    message: str
+
+
+class ClientToolsSet(Event, frozen=True, gc=False, tag="client-tools-set"):
+    """A client said which tools it runs; what it said before no longer holds."""
+
+    tools: tuple[ToolSpec, ...]
 
 
 class TurnBegan(Event, frozen=True, gc=False, tag="turn-began"):
@@ -82,6 +98,13 @@ class CallStarted(Event, frozen=True, gc=False, tag="call-started"):
 
     call: str
     attempt: int = 1
+
+
+class CallProgressed(Event, frozen=True, gc=False, tag="call-progressed"):
+    """A tool that still runs showed how far it is: a preliminary output, in place of the one before."""
+
+    call: str
+    output: Any
 
 
 class CallSettled(Event, frozen=True, gc=False, tag="call-settled"):
@@ -146,10 +169,13 @@ class TurnEnded(Event, frozen=True, gc=False, tag="turn-ended"):
 
 AnyEvent = (
     Admitted
+    | Withdrawn
+    | ClientToolsSet
     | TurnBegan
     | MessageAdded
     | StepAdded
     | CallStarted
+    | CallProgressed
     | CallSettled
     | ApprovalAsked
     | ApprovalAnswered
@@ -162,10 +188,13 @@ AnyEvent = (
 
 WHEN: Final[dict[type[Event], tuple[bool, ...]]] = {
     Admitted: (True, False),
+    Withdrawn: (True, False),
+    ClientToolsSet: (True, False),
     TurnBegan: (False,),
     MessageAdded: (True,),
     StepAdded: (True,),
     CallStarted: (True,),
+    CallProgressed: (True,),
     CallSettled: (True, False),  # a client's result comes when it comes
     ApprovalAsked: (True,),
     ApprovalAnswered: (True, False),

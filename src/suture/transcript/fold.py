@@ -12,13 +12,16 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from suture.errors import EventError
+from suture.transcript.arguments import as_object
 from suture.transcript.events import (
     WHEN,
     Admitted,
     ApprovalAnswered,
     ApprovalAsked,
+    CallProgressed,
     CallSettled,
     CallStarted,
+    ClientToolsSet,
     Compacted,
     Event,
     LeafMoved,
@@ -27,6 +30,7 @@ from suture.transcript.events import (
     StepAdded,
     TurnBegan,
     TurnEnded,
+    Withdrawn,
 )
 from suture.transcript.parts import Part, StepStart, ToolPart
 from suture.transcript.states import DENIED
@@ -82,6 +86,9 @@ class Rows(Protocol):
     def drop_input(self, message: str) -> None:
         """Forget that a message waits, if it did."""
 
+    def set_client_tools(self, event: ClientToolsSet) -> None:
+        """Remember the tools that the client runs, in place of those before."""
+
     def set_summary(self, event: Compacted) -> None:
         """Remember the summary that stands for what comes before a message."""
 
@@ -102,10 +109,25 @@ def _admitted(event: Admitted, rows: Rows) -> None:
         rows.add_input(event)
 
 
+def _withdrawn(event: Withdrawn, rows: Rows) -> None:
+    rows.drop_input(event.message)
+
+
+def _client_tools_set(event: ClientToolsSet, rows: Rows) -> None:
+    rows.set_client_tools(event)
+
+
 def _turn_began(event: TurnBegan, rows: Rows) -> None:
     rows.head.turn = event.turn
     if event.trigger != "resume":
         rows.head.answer = None
+
+
+def _sound(part: Part) -> Part:
+    """A part as it may be stored: the arguments of a call are an object, wherever the event came from."""
+    if isinstance(part, ToolPart) and part.kind == "function" and type(part.input) is not dict:
+        return msgspec.structs.replace(part, input=as_object(part.input))
+    return part
 
 
 def _message_added(event: MessageAdded, rows: Rows) -> None:
@@ -115,7 +137,7 @@ def _message_added(event: MessageAdded, rows: Rows) -> None:
         raise EventError("MessageAdded", f"there is no message {event.parent!r} to follow")
     rows.add_message(event)
     for index, part in enumerate(event.parts):
-        rows.set_part(event.message, index, part)
+        rows.set_part(event.message, index, _sound(part))
     rows.drop_input(event.message)
     rows.head.leaf = event.message
     rows.head.answer = event.message if event.role == "assistant" else None
@@ -129,7 +151,7 @@ def _step_added(event: StepAdded, rows: Rows) -> None:
             raise EventError("StepAdded", f"there is a call {part.call_id!r} already")
     start = rows.length(event.message)
     for index, part in enumerate((StepStart(), *event.parts), start):
-        rows.set_part(event.message, index, part)
+        rows.set_part(event.message, index, _sound(part))
 
 
 def _on_call(change: Callable[[Any, ToolPart], ToolPart | None]) -> Callable[[Any, Rows], None]:
@@ -148,6 +170,12 @@ def _on_call(change: Callable[[Any, ToolPart], ToolPart | None]) -> Callable[[An
 
 def _started(event: CallStarted, part: ToolPart) -> ToolPart | None:
     return None if part.settled else msgspec.structs.replace(part, cause="started", attempts=event.attempt)
+
+
+def _progressed(event: CallProgressed, part: ToolPart) -> ToolPart | None:
+    if part.settled:
+        return None
+    return msgspec.structs.replace(part, state="output-available", output=event.output, preliminary=True)
 
 
 def _settled(event: CallSettled, part: ToolPart) -> ToolPart | None:
@@ -181,7 +209,7 @@ def _answered(event: ApprovalAnswered, part: ToolPart) -> ToolPart | None:
 def _part_replaced(event: PartReplaced, rows: Rows) -> None:
     if not rows.has_message(event.message) or not 0 <= event.index < rows.length(event.message):
         raise EventError("PartReplaced", f"message {event.message!r} has no part {event.index}")
-    rows.set_part(event.message, event.index, event.part)
+    rows.set_part(event.message, event.index, _sound(event.part))
 
 
 def _leaf_moved(event: LeafMoved, rows: Rows) -> None:
@@ -206,10 +234,13 @@ def _turn_ended(event: TurnEnded, rows: Rows) -> None:
 
 _FOLDS: Final[dict[type[Event], Callable[[Any, Rows], None]]] = {
     Admitted: _admitted,
+    Withdrawn: _withdrawn,
+    ClientToolsSet: _client_tools_set,
     TurnBegan: _turn_began,
     MessageAdded: _message_added,
     StepAdded: _step_added,
     CallStarted: _on_call(_started),
+    CallProgressed: _on_call(_progressed),
     CallSettled: _on_call(_settled),
     ApprovalAsked: _on_call(_asked),
     ApprovalAnswered: _on_call(_answered),

@@ -10,12 +10,9 @@ from suture.repair.bench import Bench
 from suture.repair.history import edit_calls, tail_calls
 from suture.repair.rule import Example, Rule
 from suture.transcript import Message, ToolPart
-from suture.transcript.codec import loads
+from suture.transcript.arguments import as_object
 
-__all__ = ["RULES", "apply", "as_object"]
-
-_DEEPEST = 4
-"""How often text inside text is unwrapped."""
+__all__ = ["RULES", "apply"]
 
 
 def _example(arguments: Any) -> Example:
@@ -66,27 +63,6 @@ RULES = (
         example=_example({"path": "a"}),
     ),
 )
-
-
-def as_object(value: Any) -> dict[str, Any]:
-    """Whatever stands as a call's arguments, as an object.
-
-    An object stays; null and blank text become `{}`; text that holds an object, even encoded several times, becomes
-    that object; everything else is kept under `_raw`.
-    """
-    inner = value
-    for _ in range(_DEEPEST):
-        if isinstance(inner, dict):
-            return inner
-        if inner is None or (isinstance(inner, str) and not inner.strip()):
-            return {}
-        if not isinstance(inner, str):
-            break
-        try:
-            inner = loads(inner, finite=True)
-        except ValueError:
-            break
-    return {"_raw": value}
 
 
 def apply(messages: list[Message], bench: Bench) -> list[Message]:

@@ -10,9 +10,9 @@ from suture.repair.bench import Bench
 from suture.repair.foreign import is_placeholder
 from suture.repair.history import edit_calls, last_step, tail_calls
 from suture.repair.rule import Example, Rule
-from suture.repair.rules.arguments import as_object
 from suture.repair.settle import shape
 from suture.transcript import Cause, Message, Part, ToolPart
+from suture.transcript.arguments import as_object
 
 __all__ = ["RULES", "apply"]
 
