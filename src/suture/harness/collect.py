@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from suture.models.base import CallPiece, Finish, Piece, ReasoningPiece, TextPiece, Usage
-from suture.transcript import CAUSES, Part, ReasoningPart, TextPart, ToolPart
+from suture.transcript import CAUSES, DataPart, Part, ReasoningPart, TextPart, ToolPart
 from suture.transcript.codec import loads, plain, plain_json
 
 __all__ = ["Answer"]
@@ -58,7 +58,9 @@ class Answer:
     def _add_reasoning(self, piece: ReasoningPiece) -> None:
         last = self.pieces[-1] if self.pieces else None
         if isinstance(last, ReasoningPiece) and last.payload is None:
-            self.pieces[-1] = ReasoningPiece(last.text + piece.text, piece.payload, piece.item_id or last.item_id)
+            self.pieces[-1] = ReasoningPiece(
+                last.text + piece.text, piece.payload, piece.key or last.key, piece.item_id or last.item_id
+            )
         else:
             self.pieces.append(piece)
 
@@ -88,6 +90,8 @@ class Answer:
     def parts(self, clients: Collection[str]) -> list[Part]:
         """What is to be recorded. A call whose arguments are no JSON object is settled at once, as not run.
 
+        A call that the provider ran itself is for readers: nobody here has to answer it, and it is not sent back.
+
         Args:
             clients: The names of the tools that a client runs.
         """
@@ -97,8 +101,9 @@ class Answer:
             if isinstance(piece, list):
                 parts.append(TextPart(plain("".join(piece))))
             elif isinstance(piece, ReasoningPiece):
-                bound = model or None if piece.payload is not None else None
-                parts.append(ReasoningPart(plain(piece.text), piece.payload, bound, item_id=piece.item_id))
+                parts.append(ReasoningPart(plain(piece.text), piece.payload, model or None, piece.key, piece.item_id))
+            elif piece.executor == "provider":
+                parts.append(DataPart("provider-call", {"name": piece.name, "arguments": plain(piece.arguments)}))
             else:
                 parts.append(_call_part(piece, clients))
         return [part for part in parts if not (isinstance(part, TextPart) and not part.text)]

@@ -20,6 +20,8 @@ class ReasoningPiece(msgspec.Struct, frozen=True, tag="reasoning"):
 
     text: str = ""
     payload: Any = None
+    key: str = ""
+    """What `ReasoningPart.key` is to say."""
     item_id: str | None = None
 
 

@@ -57,7 +57,8 @@ class ReasoningPart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, t
     model: str | None = None
     """The model that the payload is bound to, where the history says so."""
     key: str = ""
-    """The message key that carried it, where a format keeps reasoning beside the content."""
+    """The message key that carried it, where a format keeps reasoning beside the content; or the type of its record,
+    where a format has several."""
     item_id: str | None = None
     origin: Origin | None = None
 

@@ -168,7 +168,8 @@ def limits(request: Request, /) -> Limits:
 
 # --- reading --------------------------------------------------------------------------------------------------------
 
-_REASONING: Final = ("thinking", "redacted_thinking")
+_REDACTED: Final = "redacted_thinking"
+_REASONING: Final = ("thinking", _REDACTED)
 _SIGNED: Final = frozenset({"type", "thinking", "signature", "data"})
 _PROVIDER_USES: Final = {"server_tool_use": "server", "mcp_tool_use": "mcp"}
 _PROVIDER_RESULT: Final = "_tool_result"
@@ -419,6 +420,10 @@ def _print_part(part: Part) -> Any:
         if part.kind == "mcp" and not part.flaws and not isinstance((wire or {}).get("server_name"), str):
             fields["server_name"] = UNKNOWN_SERVER
         return patch(wire, **fields)
+    if isinstance(part, ReasoningPart) and wire is None:
+        if part.key == _REDACTED:
+            return {"type": _REDACTED, "data": part.payload}
+        return {"type": "thinking", "thinking": part.text, "signature": part.payload}
     return wire
 
 

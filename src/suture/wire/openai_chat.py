@@ -271,7 +271,7 @@ def _print(message: Message) -> Any:
     reasoning = {part.key or "reasoning_content": part for part in message.parts if isinstance(part, ReasoningPart)}
     for key in _REASONING_KEYS:
         if key in reasoning or (wire is not None and wire.get(key) is not None):
-            fields[key] = reasoning[key].payload if key in reasoning else ABSENT
+            fields[key] = _thought(reasoning[key]) if key in reasoning else ABSENT
     if calls:
         fields["tool_calls"] = patch_list(wire.get("tool_calls") if wire else None, [_print_call(c) for c in calls])
     elif not (message.metadata or {}).get("empty"):
@@ -281,6 +281,11 @@ def _print(message: Message) -> Any:
     elif wire is not None and isinstance(wire.get("function_call"), dict):
         fields["function_call"] = ABSENT
     return patch(wire, **fields)
+
+
+def _thought(part: ReasoningPart) -> Any:
+    """What stood under the key; of reasoning that stood nowhere yet its text."""
+    return part.text if part.origin is None and part.payload is None else part.payload
 
 
 def _role(message: Message) -> str:

@@ -61,7 +61,8 @@ class _Printer:
                 self._speak(message, spoken)
                 self._call(part)
             elif isinstance(part, ReasoningPart):
-                self.items.append(patch(_wire(part), type="reasoning", id=_id(_wire(part), part.item_id)))
+                wire = _wire(part) or _new_reasoning(part)
+                self.items.append(patch(wire, type="reasoning", id=_id(wire, part.item_id)))
                 self.thoughts += 1
             elif _whole(part):
                 self._print(_print_whole(part, message))
@@ -117,6 +118,12 @@ class _Printer:
         """Put results behind what is printed, but never between reasoning and what it led to."""
         at = len(self.items) - self.thoughts
         self.items[at:at] = items
+
+
+def _new_reasoning(part: ReasoningPart) -> dict[str, Any]:
+    """Reasoning that was on no wire of this format yet: of the provider's own making, encrypted."""
+    summary = [{"type": "summary_text", "text": part.text}] if part.text else []
+    return {"type": "reasoning", "summary": summary, "encrypted_content": part.payload}
 
 
 def _whole_kind(message: Message) -> str:

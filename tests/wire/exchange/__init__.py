@@ -1,0 +1,1 @@
+"""The exchanges, against recorded streams of our own making and the providers' own SDKs."""
