@@ -10,6 +10,11 @@
     ├── SessionError          a session file that cannot be read, written or understood
     │   └── ChangedFileError      the file changed between reading and writing; nothing was written
     ├── ModelError            a provider refused a request, or failed
+    │   ├── Transient             for the moment: asking again may help
+    │   ├── ContextOverflow       the conversation is longer than the model can take
+    │   ├── Cancelled             it broke the answer off because it was told to
+    │   └── ProviderFatal         it will refuse the request again: a wrong key, an unknown model, a spent quota
+    │       └── PairingRefused        because of the calls and results in it
     ├── ToolServerError       a server of tools cannot be reached, or a call failed there
     └── StoreError            a store that cannot be opened, read or written; says which and why
         ├── BusyError             another process is answering in this session
@@ -22,17 +27,22 @@ from __future__ import annotations
 
 __all__ = [
     "BusyError",
+    "Cancelled",
     "ChangedFileError",
+    "ContextOverflow",
     "EventError",
     "FencedError",
     "InputError",
     "ModelError",
+    "PairingRefused",
     "PolicyError",
+    "ProviderFatal",
     "SessionError",
     "StoreError",
     "SutureError",
     "ToolDefinitionError",
     "ToolServerError",
+    "Transient",
     "UnknownFormatError",
     "UsageError",
 ]
@@ -129,6 +139,30 @@ class ModelError(SutureError):
         self.transient = transient
         self.retry_after = retry_after
         super().__init__(problem)
+
+
+class Transient(ModelError):  # noqa: N818 - the kinds of a provider's faults are named for what they are
+    """It failed for the moment: asking again may help."""
+
+    def __init__(self, problem: str, *, retry_after: float | None = None) -> None:
+        """See `ModelError`."""
+        super().__init__(problem, transient=True, retry_after=retry_after)
+
+
+class ContextOverflow(ModelError):  # noqa: N818
+    """The conversation is longer than the model can take."""
+
+
+class ProviderFatal(ModelError):  # noqa: N818
+    """It refused the request, and will refuse it again: a wrong key, an unknown model, a spent quota."""
+
+
+class PairingRefused(ProviderFatal):
+    """It refused the history for its calls and results."""
+
+
+class Cancelled(ModelError):  # noqa: N818
+    """The provider broke the answer off because it was told to."""
 
 
 class ToolServerError(SutureError):

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from suture.errors import ModelError
-from suture.harness import Agent, Runtime, Session, tool
+from suture.harness import Agent, Runtime, Session, ToolContext, tool
 from suture.models import ModelRequest, Step, scripted
 from suture.store import Store
 from suture.transcript import StepStart, TextPart
@@ -35,6 +35,15 @@ async def pay(amount: int) -> str:
     return f"paid {amount}"
 
 
+@tool(effect="once")
+async def build(ctx: ToolContext) -> str:
+    """Build something, and show how far it is."""
+    for done in ("half", "nearly all"):
+        ctx.progress(done)
+        await asyncio.sleep(0)
+    return "built"
+
+
 @tool(client=True)
 def ask(question: str) -> str:
     """Ask the user."""
@@ -52,7 +61,7 @@ def playing(*steps: Step | str) -> Callable[[Store, Runtime], Agent]:
         return steps[min(done, len(steps) - 1)]
 
     return lambda store, runtime: Agent(
-        model=scripted(answer), tools=[charge, look, pay, ask], store=store, runtime=runtime
+        model=scripted(answer), tools=[charge, look, pay, build, ask], store=store, runtime=runtime
     )
 
 
@@ -87,6 +96,21 @@ async def stopped(session: Session) -> None:
             await session.stop()
 
 
+async def overlapping(session: Session) -> None:
+    """Another message comes while the first one is being answered."""
+
+    async def another() -> None:
+        async for _ in session.run("that too"):
+            pass
+
+    more: asyncio.Task[None] | None = None
+    async for notice in session.run("do it"):
+        if type(notice).__name__ == "CallRunning" and more is None:
+            more = asyncio.create_task(another())
+    if more is not None:
+        await more
+
+
 async def compacted(session: Session) -> None:
     """Two turns, then a summary, then another one."""
     await once(session)
@@ -111,5 +135,7 @@ SCENARIOS: dict[str, tuple[Callable[[Store, Runtime], Agent], Callable[[Session]
     "client tool": (playing(calls(("ask", {"question": "Which?"}), LOOK), "done"), answered, 45),
     "stop in flight": (playing(calls(CHARGE, LOOK), "done"), stopped, 25),
     "provider fault": (playing(Step(text="let me", calls=(CHARGE,), fault=ModelError("down"))), once, 15),
+    "progress": (playing(calls(("build", {})), "done"), once, 40),
+    "two messages": (playing(calls(CHARGE), "done"), overlapping, 60),
     "compaction": (playing(calls(LOOK), "done"), compacted, 100),
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, get_args
 
+from suture import models
 from suture.errors import UsageError
 from suture.harness.healing import as_text
 from suture.harness.hooks import CallDecision, StepContext, TurnContext
@@ -32,7 +33,8 @@ class Agent:
     >>> agent.session("customer-42").run_sync("Where is my order?").text
     """
 
-    model: Model | None = None
+    model: Model | str | None = None
+    """A model, or the name of one: `anthropic:claude-sonnet-4-5`."""
     instructions: str = ""
     tools: Sequence[AnyTool | Callable[..., Any]] = ()
     store: Store | str = "memory:"
@@ -54,7 +56,7 @@ class Agent:
     def __init__(
         self,
         *,
-        model: Model | None = None,
+        model: Model | str | None = None,
         instructions: str | None = None,
         tools: Iterable[AnyTool | Callable[..., Any]] | None = None,
         store: Store | str | None = None,
@@ -89,6 +91,8 @@ class Agent:
         for name, value in given.items():
             if value is not None:
                 setattr(self, name, value)
+        if isinstance(self.model, str):
+            self.model = models.model(self.model)
         if not callable(getattr(self.model, "stream", None)):
             got = "none" if self.model is None else repr(self.model)
             raise UsageError(f"Agent: expected a model (an object with a method `stream`), got {got}")
@@ -113,7 +117,14 @@ class Agent:
         """Stop what runs and let go of the store."""
         for session in self._sessions.values():
             await session.stop()
+        await self.disconnect()
         await self.opened.close()
+
+    async def disconnect(self) -> None:
+        """Let go of the model's connections; they are made again where they are needed again."""
+        close = getattr(self.model, "close", None)
+        if close is not None:
+            await close()
 
     # --- hooks ------------------------------------------------------------------------------------------------------
 

@@ -10,8 +10,8 @@ from suture.errors import ModelError
 from suture.harness.collect import Answer
 from suture.harness.healing import stubbed, waits
 from suture.harness.hooks import StepContext, observe
-from suture.harness.notices import AnswerText, CallArguments, IncompleteLeftOut, Notice, Reasoning
-from suture.models.base import CallPiece, ModelRequest, Piece, ReasoningPiece, TextPiece, ToolSpec
+from suture.harness.notices import AnswerText, CallArguments, IncompleteLeftOut, ModelRemark, Notice, Reasoning
+from suture.models.base import CallPiece, ModelRequest, Piece, ReasoningPiece, Remark, TextPiece, ToolSpec
 from suture.transcript import Message, TextPart, ToolPart
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ async def _pass_on(piece: Piece, answer: Answer, turn: Turn) -> None:
         case CallPiece():
             call, name = answer.call(piece.index)
             notice = CallArguments(session=session, turn=turn.id, call=call, name=name, arguments=piece.arguments)
+        case Remark(text):
+            notice = ModelRemark(session=session, turn=turn.id, text=text)
         case _:
             return
     turn.tell(notice)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from suture.models.base import CallPiece, Finish, Piece, ReasoningPiece, TextPiece, Usage
+from suture.models.base import CallPiece, Finish, Piece, ReasoningPiece, Remark, TextPiece, Usage
 from suture.transcript import CAUSES, DataPart, Part, ReasoningPart, TextPart, ToolPart
 from suture.transcript.codec import loads, plain, plain_json
 
@@ -54,6 +54,8 @@ class Answer:
                 self.usage |= tokens
             case Finish():
                 self.finish = piece
+            case Remark():
+                pass
 
     def _add_reasoning(self, piece: ReasoningPiece) -> None:
         last = self.pieces[-1] if self.pieces else None

@@ -22,6 +22,7 @@ __all__ = [
     "ClientNeeded",
     "IncompleteLeftOut",
     "MessageTaken",
+    "ModelRemark",
     "Notice",
     "Reasoning",
     "StepDone",
@@ -119,6 +120,12 @@ class IncompleteLeftOut(Notice, frozen=True, tag="transcript.incomplete"):
     """Calls without an outcome were left out of a request: the repair before it has a gap."""
 
     calls: list[str]
+
+
+class ModelRemark(Notice, frozen=True, tag="model.remark"):
+    """What happened on the way to an answer: a request that was mended and sent again."""
+
+    text: str
 
 
 class TurnDone(Notice, frozen=True, tag="turn.done"):

@@ -199,11 +199,11 @@ class Session:
         Raises:
             UsageError: it is called from within an event loop; use `run` there.
         """
-        return _blocking(self.reply(self.run(text, **options)))
+        return self._blocking(self.run(text, **options))
 
     def resume_sync(self) -> Reply:
         """Go on, and wait for the end."""
-        return _blocking(self.reply(self.resume()))
+        return self._blocking(self.resume())
 
     async def reply(self, notices: AsyncIterator[Notice]) -> Reply:
         """What comes of a turn, once all its notices have come."""
@@ -392,6 +392,19 @@ class Session:
             self.conversation.apply(recorded.event)
             self._number = recorded.number
 
+    def _blocking(self, notices: AsyncIterator[Notice]) -> Reply:
+        """A turn in a loop of its own; connections end with the loop."""
+        if _in_loop():
+            raise UsageError("run_sync: expected no running event loop; use `async for … in session.run(…)` here")
+
+        async def whole() -> Reply:
+            try:
+                return await self.reply(notices)
+            finally:
+                await self.agent.disconnect()
+
+        return asyncio.run(whole())
+
     def in_background(self, work: Coroutine[Any, Any, None], what: str) -> None:
         """Do something that nobody waits for; where it fails, the log says so."""
         task = asyncio.create_task(work)
@@ -418,10 +431,3 @@ def _in_loop() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _blocking(work: Coroutine[Any, Any, Reply]) -> Reply:
-    if _in_loop():
-        work.close()
-        raise UsageError("run_sync: expected no running event loop; use `async for … in session.run(…)` here")
-    return asyncio.run(work)

@@ -361,7 +361,7 @@ class Turn:
 
     def _context(self) -> TurnContext:
         agent = self.agent
-        assert agent.model is not None
+        assert agent.model is not None and not isinstance(agent.model, str)  # noqa: PT018 - what `Agent` sees to
         return TurnContext(
             session=self.session.name,
             turn=self.id,

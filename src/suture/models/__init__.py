@@ -1,5 +1,8 @@
 """Models: what answers a request."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from suture.models.base import (
     CallPiece,
     Finish,
@@ -7,6 +10,7 @@ from suture.models.base import (
     ModelRequest,
     Piece,
     ReasoningPiece,
+    Remark,
     TextPiece,
     ToolSpec,
     Usage,
@@ -20,11 +24,23 @@ __all__ = [
     "ModelRequest",
     "Piece",
     "ReasoningPiece",
+    "Remark",
     "Script",
     "ScriptedModel",
     "Step",
     "TextPiece",
     "ToolSpec",
     "Usage",
+    "model",
     "scripted",
 ]
+
+if TYPE_CHECKING:
+    from suture.models.providers import model
+
+
+def __getattr__(name: str) -> Any:
+    """What reaches a provider needs an HTTP client: it is imported where somebody asks for it."""
+    if name == "model":
+        return importlib.import_module("suture.models.providers").model
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

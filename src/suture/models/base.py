@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import msgspec
 
 from suture.transcript import Message
-from suture.transcript.deltas import CallPiece, Finish, Piece, ReasoningPiece, TextPiece, Usage
+from suture.transcript.deltas import CallPiece, Finish, Piece, ReasoningPiece, Remark, TextPiece, Usage
 from suture.transcript.tools import ToolSpec
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "ModelRequest",
     "Piece",
     "ReasoningPiece",
+    "Remark",
     "TextPiece",
     "ToolSpec",
     "Usage",

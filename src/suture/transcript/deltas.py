@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["CallPiece", "Failure", "Finish", "Piece", "ReasoningPiece", "TextPiece", "Usage"]
+__all__ = ["CallPiece", "Failure", "Finish", "Piece", "ReasoningPiece", "Remark", "TextPiece", "Usage"]
 
 
 class TextPiece(msgspec.Struct, frozen=True, tag="text"):
@@ -48,7 +48,13 @@ class Finish(msgspec.Struct, frozen=True, tag="finish"):
     model: str = ""
 
 
-Piece = TextPiece | ReasoningPiece | CallPiece | Usage | Finish
+class Remark(msgspec.Struct, frozen=True, tag="remark"):
+    """What happened on the way to the answer, for whoever runs this: no part of it."""
+
+    text: str
+
+
+Piece = TextPiece | ReasoningPiece | CallPiece | Usage | Finish | Remark
 
 
 class Failure(msgspec.Struct, frozen=True):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Final, overload
+from typing import Final, TypeAlias, overload
 
 from suture.transcript.messages import Message
 
-__all__ = ["Listing"]
+__all__ = ["Listing", "Piece"]
 
 _CHUNK: Final = 512
+
+Piece: TypeAlias = tuple[tuple[Message, ...], int, int]
+"""Some messages of a chunk: from one place in it to another."""
 
 
 class Listing(Sequence[Message]):  # noqa: PLW1641 - messages hold what has no hash
@@ -39,6 +42,23 @@ class Listing(Sequence[Message]):  # noqa: PLW1641 - messages hold what has no h
         chunk = self._chunks[number]
         chunk = (*chunk[:inside], message, *chunk[inside + 1 :])
         return self._made((*self._chunks[:number], chunk, *self._chunks[number + 1 :]), self._count)
+
+    def stretches(self) -> Iterator[list[Piece]]:
+        """The messages in stretches of a few hundred; each but the first begins with a user's message.
+
+        What did not change is made of the same chunks in every state of the list, so that its pieces tell it apart.
+        """
+        stretch: list[Piece] = []
+        for chunk in self._chunks:
+            start = next((at for at, message in enumerate(chunk) if message.role == "user"), len(chunk))
+            if start:
+                stretch.append((chunk, 0, start))
+            if start < len(chunk):
+                if stretch:
+                    yield stretch
+                stretch = [(chunk, start, len(chunk))]
+        if stretch:
+            yield stretch
 
     def _made(self, chunks: tuple[tuple[Message, ...], ...], count: int) -> Listing:
         made = Listing()

@@ -81,16 +81,15 @@ def patch(wire: Any, **fields: Any) -> Any:
 
     Keys that are not named stay as they are: unknown ones survive.
     """
-    if wire is None:
-        wire = {}
+    if not wire:
+        return {key: new for key, new in fields.items() if new is not ABSENT}
     held = wire.get
     for key, new in fields.items():
         old = held(key, ABSENT)
         if old is not new and (type(old) is not str or old != new) and not _same(old, new):
             break
     else:
-        if wire:
-            return wire
+        return wire
     changed = {k: new for k, new in fields.items() if (old := held(k, ABSENT)) is not new and not _same(old, new)}
     merged = {**wire, **changed}
     for key, value in changed.items():

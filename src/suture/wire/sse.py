@@ -59,7 +59,7 @@ class Events:
         """The stream is over; the event that was left without its blank line, where there is one."""
         text = b"".join(self._held).decode("utf-8", "replace")
         self._held = []
-        return self._take([text, "", ""])
+        return self._take([text, ""])
 
     def _take(self, lines: list[str]) -> list[Event]:
         if self._at_start:

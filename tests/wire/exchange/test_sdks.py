@@ -25,6 +25,7 @@ NOT_THEIRS: Final = {
         "empty_data": "JSON is expected everywhere",
         "error_as_event": "only `error` in the data is an error",
         "error_as_object": "only `error` in the data is an error",
+        "half_characters": "halves of a character are kept as they are",
         "message_in_chunk": "a chunk has a delta",
         "not_an_object": "a chunk is an object",
         "one_index_no_ids": "calls are told apart by their index",

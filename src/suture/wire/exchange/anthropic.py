@@ -23,13 +23,15 @@ from suture.transcript.deltas import CallPiece, Failure, Finish, Piece, Reasonin
 from suture.transcript.tools import ToolSpec
 from suture.wire.exchange.base import StreamDecoder, number, record, records, text, usage
 
-__all__ = ["NAME", "PATH", "Decoder", "body", "opening"]
+__all__ = ["NAME", "PATH", "Decoder", "body", "opening", "thinks"]
 
 NAME: Final = "anthropic"
 PATH: Final = "/messages"
 
 _MAX_TOKENS: Final = 8192
 """What an answer may take where the settings do not say: the format demands a number."""
+
+_THINKS: Final = frozenset({"enabled", "adaptive"})
 
 _REASONS: Final = {
     "end_turn": "stop",
@@ -62,6 +64,11 @@ def body(
             {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in tools
         ]
     return asked | dict(settings)
+
+
+def thinks(settings: Mapping[str, Any], /) -> bool:
+    """Where `thinking` is on; else the format refuses what was thought before."""
+    return record(settings.get("thinking")).get("type") in _THINKS
 
 
 # --- reading the answer ---------------------------------------------------------------------------------------------

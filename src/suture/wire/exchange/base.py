@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from suture.transcript.codec import dumps, loads
+from suture.transcript.codec import dumps, loads, plain_json
 from suture.transcript.deltas import Failure, Finish, Piece, Usage
 from suture.transcript.tools import ToolSpec
 from suture.wire.sse import Event, Events
@@ -14,8 +14,8 @@ __all__ = ["Exchange", "StreamDecoder", "failure", "free_text", "number", "recor
 
 _DONE: Final = "[DONE]"
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
-_FIELDS: Final = b":deir"
-"""How a line of an event stream can begin: a comment, `data`, `event`, `id`, `retry`."""
+_FIELDS: Final = (b":", b"data", b"event", b"id", b"retry")
+"""How a line of an event stream can begin: as a comment, or with the name of a field."""
 _SHOWN: Final = 200
 
 
@@ -41,6 +41,9 @@ class Exchange(Protocol):
         `messages` is the wire list, or a `msgspec.Raw` that holds it, and is passed through untouched. `settings` are
         the provider's own keys; they come last and replace any key that is set here.
         """
+
+    def thinks(self, settings: Mapping[str, Any], /) -> bool:
+        """Whether the model is to think aloud under these settings, so that its reasoning may be sent back."""
 
     def Decoder(self) -> StreamDecoder:  # noqa: N802
         """A decoder for one answer."""
@@ -69,12 +72,12 @@ class StreamDecoder:
         self._held.append(data)
         if self._streamed is None:
             start = b"".join(self._held).lstrip(_BLANK)
-            if not start:
-                return []
-            self._streamed = start[0] in _FIELDS
+            self._streamed = start.startswith(_FIELDS)
+            if not self._streamed and any(field.startswith(start) for field in _FIELDS):
+                self._streamed = None
         if not self._streamed:
             return []
-        # What was held up is blank but for this piece.
+        # What was held up is blank but for the first field's name.
         return self._read(self._events.feed(b"".join(self._held)), cut=False)
 
     def end(self) -> list[Piece | Failure]:
@@ -104,7 +107,7 @@ class StreamDecoder:
                 self._over = True
             elif event.data:
                 try:
-                    value = loads(event.data)
+                    value = _loaded(event.data)
                 except ValueError:
                     pieces += () if cut else self._given([_malformed(event.data)])
                     continue
@@ -114,13 +117,13 @@ class StreamDecoder:
         return pieces
 
     def _read_document(self, data: bytes) -> Iterable[Piece | Failure]:
-        shown = data.lstrip(_BLANK)
+        found = data.lstrip(_BLANK).decode("utf-8", "replace")
         try:
-            value = loads(shown)
+            value = _loaded(found)
         except ValueError:
             value = None
         if not isinstance(value, dict):
-            return [_malformed(shown.decode("utf-8", "replace"))]
+            return [_malformed(found)]
         return _failed(text(value.get("type")), value) or self.document(value)
 
     def _given(self, pieces: Iterable[Piece | Failure]) -> list[Piece | Failure]:
@@ -133,6 +136,12 @@ class StreamDecoder:
                     self._over = True
                     break
         return given
+
+
+def _loaded(found: str) -> Any:
+    """The JSON value, with U+FFFD for each half of a character: some hosts give one half in one event."""
+    value = loads(found)
+    return plain_json(value) if "\\ud" in found or "\\uD" in found else value
 
 
 def _failed(kind: str, value: dict[str, Any]) -> list[Failure]:

@@ -24,7 +24,7 @@ from suture.transcript.deltas import CallPiece, Failure, Finish, Piece, Reasonin
 from suture.transcript.tools import ToolSpec
 from suture.wire.exchange.base import StreamDecoder, free_text, record, records, text, usage
 
-__all__ = ["NAME", "PATH", "Decoder", "body", "opening"]
+__all__ = ["NAME", "PATH", "Decoder", "body", "opening", "thinks"]
 
 NAME: Final = "openai_chat"
 PATH: Final = "/chat/completions"
@@ -60,6 +60,11 @@ def body(
             for tool in tools
         ]
     return asked | dict(settings)
+
+
+def thinks(_settings: Mapping[str, Any], /) -> bool:
+    """Always: the hosts that take reasoning back say so in their profiles."""
+    return True
 
 
 # --- reading the answer ---------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from suture.transcript.tools import ToolSpec
 from suture.wire.exchange.base import StreamDecoder, failure, free_text, number, record, records, text, usage
 from suture.wire.openai_responses_read import ASKED, CALLS, hosted
 
-__all__ = ["NAME", "PATH", "Decoder", "body", "opening"]
+__all__ = ["NAME", "PATH", "Decoder", "body", "opening", "thinks"]
 
 NAME: Final = "openai_responses"
 PATH: Final = "/responses"
@@ -72,6 +72,11 @@ def body(
             for tool in tools
         ]
     return asked | dict(settings)
+
+
+def thinks(_settings: Mapping[str, Any], /) -> bool:
+    """Always: what came encrypted may go back so."""
+    return True
 
 
 # --- reading the answer ---------------------------------------------------------------------------------------------
