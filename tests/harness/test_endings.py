@@ -290,7 +290,7 @@ def test_run_sync() -> None:
     ("options", "message"),
     [
         ({}, "expected a model .*, got none"),
-        ({"model": "gpt-5.1"}, "expected a model .*, got 'gpt-5.1'"),
+        ({"model": "gpt-5.1"}, "expected PROVIDER:MODEL .*, got 'gpt-5.1'"),
         ({"model": scripted([]), "max_steps": 0}, "max_steps to be at least 1, got 0"),
         ({"model": scripted([]), "tools": [ToolLog().tool("a"), ToolLog().tool("a")]}, "two tools have the name 'a'"),
     ],

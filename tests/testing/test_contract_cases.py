@@ -306,3 +306,27 @@ def test_what_is_no_request_is_refused(format: str, body: dict[str, Any], words:
 
     assert refused is not None
     assert words in said(refused[1])
+
+
+ODD: Final[list[Any]] = [None, 3, "x", True, [], [None], ["x"], {}, {"x": 1}, [{"type": []}], [{"role": [], "id": {}}]]
+KEYS: Final = (
+    "model",
+    "messages",
+    "input",
+    "tools",
+    "system",
+    "thinking",
+    "max_tokens",
+    "previous_response_id",
+    "store",
+)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("key", KEYS)
+def test_odd_values_are_judged(format: str, key: str) -> None:
+    """Whatever stands in a field is refused or taken; the server never fails over it."""
+    body = {"model": "claude-opus-5", "max_tokens": 9, "messages": [user()], "input": "hi"}
+    for value in ODD:
+        refused = FORMATS[format].refusal({**body, key: value}, HEADERS)
+        assert refused is None or 400 == refused[0]

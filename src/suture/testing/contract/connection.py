@@ -85,7 +85,7 @@ class Connection(BaseHTTPRequestHandler):
     def _chunks(self, limit: int) -> bytes | None:
         pieces: list[bytes] = []
         total = 0
-        while size := int(self.rfile.readline(_PIECE).partition(b";")[0].strip() or b"0", 16):
+        while size := self._size():
             total += size
             piece = self._exactly(size)
             if total <= limit:
@@ -94,6 +94,12 @@ class Connection(BaseHTTPRequestHandler):
         while self.rfile.readline(_PIECE).strip():
             pass
         return b"".join(pieces) if total <= limit else None
+
+    def _size(self) -> int:
+        try:
+            return int(self.rfile.readline(_PIECE).partition(b";")[0].strip() or b"0", 16)
+        except ValueError:
+            raise Cut from None
 
     def _exactly(self, length: int) -> bytes:
         piece = self.rfile.read(length)

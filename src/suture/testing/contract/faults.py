@@ -49,21 +49,16 @@ class Fault(msgspec.Struct, frozen=True):
     """The format whose requests it is meant for; all where it is empty."""
 
     @property
-    def instead(self) -> bool:
-        """Whether there is no answer of the script at all."""
-        return self.kind in ("status", "overflow")
-
-    @property
     def breaks(self) -> bool:
         """Whether the answer does not arrive whole."""
-        return self.kind in ("status", "overflow", "hang", "cut", "garbage", "error")
+        return self.kind not in ("slow", "delay")
 
 
 class Cut(Exception):  # noqa: N818 - it is how a stream ends here, no error of the server
     """The connection is to be closed here."""
 
 
-GARBAGE: Final = b'event: content_block_delta\ndata: {"type": \n\n'
+_GARBAGE: Final = b'event: content_block_delta\ndata: {"type": \n\n'
 
 
 def take(faults: list[Fault], format: str) -> Fault | None:
@@ -103,7 +98,7 @@ def spoiled(sent: Iterator[bytes], fault: Fault | None, failed: bytes, over: thr
         yield failed
         return
     if fault.kind == "garbage":
-        yield GARBAGE
+        yield _GARBAGE
     if fault.kind == "delay":
         over.wait(fault.seconds)
     for event in sent:
