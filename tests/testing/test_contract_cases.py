@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+import suture
 from suture.testing.contract.seals import seal
 from tests.testing.contracts import FORMATS, HEADERS, refusal, said
 from tests.wire.cases import CONTRACTS, Case
@@ -330,3 +333,16 @@ def test_odd_values_are_judged(format: str, key: str) -> None:
     for value in ODD:
         refused = FORMATS[format].refusal({**body, key: value}, HEADERS)
         assert refused is None or 400 == refused[0]
+
+
+DISPUTED: dict[str, Any] = json.loads(Path(__file__).parents[1].joinpath("cases/judged.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", DISPUTED)
+def test_what_our_two_readings_once_disagreed_about(name: str) -> None:
+    """Now both say the same of it, and what is repaired is taken."""
+    case = DISPUTED[name]
+    done = suture.repair(case["messages"], case["format"], request=case["request"])
+    assert case["findings"] == [repair.finding.rule for repair in done.repairs]
+    assert bool(case["findings"]) == (refusal(case["format"], case["messages"], case["request"]) is not None)
+    assert refusal(case["format"], done.messages, {**case["request"], **done.request}) is None

@@ -31,7 +31,6 @@ EXCUSED: Final = {
 """What `check` does not look for, and the server refuses."""
 
 PENDING: Final = {
-    r"final assistant message": ("prefill", False, "an empty last message stays where a turn of the user is appended"),
     r"When `thinking` is enabled": ("thinking", True, "neighbours of the assistant are not read as one message"),
     r"When thinking is disabled": ("thinking", True, "the same, once thinking was turned off"),
 }

@@ -154,7 +154,8 @@ def apply(messages: list[Message], bench: Bench) -> list[Message]:
         if _is_plain(message):
             result.append(message)
             continue
-        final = bench.at_end and number == len(messages) - 1 and not bench.users_turn
+        last = bench.at_end and number == len(messages) - 1
+        final = last and not bench.users_turn and bench.request.get("prefill") is not False
         moved: list[Part] = []
         mended = _results(_blank(_keys(message, bench), bench), moved, bench)
         kept = _filled(mended, bench, final=final)

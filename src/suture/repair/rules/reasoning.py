@@ -150,32 +150,48 @@ def _final(messages: list[Message], bench: Bench) -> list[Message]:
     if last is None:
         return messages
     messages = list(messages)
+    first = _first(messages, last)
     message = messages[last]
     loop = last == len(messages) - 1 and any(
         isinstance(p, ToolPart) and p.executor != "provider" for p in message.parts
     )
-    had = message.origin is not None and any(p.origin and isinstance(p, ReasoningPart) for p in message.parts)
-    if loop and bench.request.get("thinking") is True and not _leads(messages, last):
+    had = any(p.origin and isinstance(p, ReasoningPart) for m in messages[first : last + 1] for p in m.parts)
+    if loop and bench.request.get("thinking") is True and not _leads(messages, first):
         why = "thinking is on, and the open tool loop does not start with reasoning"
         if bench.report("reasoning-wanted", (_place(message, bench),), why, "thinking is off in `Repaired.request`"):
             bench.request["thinking"] = False
     if had and bench.request.get("thinking") is False:
-        message = messages[last] = _without(message, "reasoning-not-wanted", "thinking is off", bench)
+        for at in range(first, last + 1):
+            messages[at] = _without(messages[at], "reasoning-not-wanted", "thinking is off", bench)
+        messages[first : last + 1] = [
+            m for at, m in enumerate(messages[first : last + 1], first) if m.parts or at == last
+        ]
+        last = next(n for n in range(len(messages) - 1, -1, -1) if messages[n].role == "assistant")
     if last == len(messages) - 1 and not loop and bench.request.get("next_role") != "user":
-        messages[last] = _trim(message, bench)
+        messages[last] = _trim(messages[last], bench)
     if messages[last].parts or not had:
         return messages
     del messages[last]
     return _final(messages, bench)
 
 
-def _leads(messages: list[Message], last: int) -> bool:
-    """Whether the turn of the last answer starts with reasoning."""
+def _first(messages: list[Message], last: int) -> int:
+    """Where the answer begins that ends at `last`: neighbours of the assistant are one message to the provider."""
     first = last
     while first > 0 and messages[first - 1].role == "assistant" and not _has_calls(messages[first - 1]):
         first -= 1
-    parts = messages[first].parts
-    return bool(parts) and isinstance(parts[0], ReasoningPart)
+    return first
+
+
+def _leads(messages: list[Message], first: int) -> bool:
+    """Whether a tool loop starts with reasoning: its last answer, or the one that began it.
+
+    Unless thinking is interleaved, only the first answer of a loop thinks.
+    """
+    began = first
+    while began > 0 and messages[began - 1].role == "assistant":
+        began -= 1
+    return any(messages[at].parts and isinstance(messages[at].parts[0], ReasoningPart) for at in (began, first))
 
 
 def _has_calls(message: Message) -> bool:

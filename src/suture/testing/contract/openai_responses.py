@@ -180,6 +180,10 @@ def _part(part: Any, path: str, *, model: bool) -> Iterator[Wrong]:
         yield from string_is_wrong(part.get(field), f"{path}.{field}")
 
 
+_MAY_SAY_NOTHING: Final = frozenset({"apply_patch_call_output", "tool_search_output"})
+"""The results that need no output: they have a status, or tools."""
+
+
 def _fields(body: Any, _: Stored) -> Iterator[Wrong]:
     for path, item in _own(body):
         kind = _type(item)
@@ -187,7 +191,7 @@ def _fields(body: Any, _: Stored) -> Iterator[Wrong]:
             yield from name_is_wrong(item.get("name"), f"{path}.name")
             field = "arguments" if kind == "function_call" else "input"
             yield from string_is_wrong(item.get(field), f"{path}.{field}")
-        if kind in _ASKED_BY and kind != "tool_search_output" and item.get("output") is None:
+        if kind in _ASKED_BY and kind not in _MAY_SAY_NOTHING and item.get("output") is None:
             yield Wrong(f"Missing required parameter: '{path}.output'.", f"{path}.output", "missing_required_parameter")
         if kind in ("function_call_output", "custom_tool_call_output"):
             yield from _output(item["output"], f"{path}.output")

@@ -196,7 +196,16 @@ def _look_at_ends(messages: list[Any], request: Request, suspects: set[int]) -> 
     if ends_in_thought or _ends_in_space(messages[last]) or request.get("prefill") is False or _says_thinking(request):
         while last > 0 and _role(messages[last]) != "assistant":
             last -= 1
-        suspects.update(range(last, len(messages)))
+        suspects.update(range(_loop_begins(messages) if _says_thinking(request) else last, len(messages)))
+
+
+def _loop_begins(messages: list[Any]) -> int:
+    """Where the user said what the last answers go on with: behind it come only calls and their results."""
+    for at in range(len(messages) - 1, -1, -1):
+        kinds = {block.get("type") for block in _content_blocks(messages[at])}
+        if _role(messages[at]) != "assistant" and kinds != {"tool_result"}:
+            return at
+    return 0
 
 
 def _says_thinking(request: Request) -> bool:
