@@ -11,6 +11,7 @@ from suture.harness import Session
 from suture.harness.notices import CallArguments, ClientNeeded
 from suture.models import CallPiece, Finish, Piece, TextPiece
 from suture.store.memory import MemoryStore
+from suture.transcript.events import StepAdded
 from tests.harness.agents import Slow, ToolLog, call, calls, heard, made, outcome, repairs, says, texts
 from tests.harness.test_client_tools import asked, client
 from tests.harness.test_endings import until
@@ -65,6 +66,35 @@ async def test_tc23_the_first_result_stays_also_then() -> None:
     model.more.release()
     await turn
     assert "c0" == call(session, "ask").output
+
+
+async def test_tc23_a_result_while_the_call_is_being_stored() -> None:
+    """The store takes its time, and the client does not: nothing is lost in between."""
+
+    class Gated(MemoryStore):
+        """A store that waits before it takes an answer."""
+
+        gate = asyncio.Event()
+        reached = asyncio.Event()
+
+        async def append(self, session: str, events: Any, **options: Any) -> int:
+            if any(isinstance(event, StepAdded) and event.finish == "tool_calls" for event in events):
+                self.reached.set()
+                await self.gate.wait()
+            return await super().append(session, events, **options)
+
+    agent = made(tools=client("ask"), store=Gated())
+    agent.model = Slow([CallPiece(index=0, call_id="c0", name="ask", arguments="{}"), Finish("tool_calls")], DONE)
+    session = agent.session("s")
+    turn = asyncio.create_task(heard(session.run("go")))
+    await Gated.reached.wait()
+    result = asyncio.create_task(session.tool_result("c0", "yes"))
+    await asyncio.sleep(0)
+    Gated.gate.set()
+    assert await result
+    await turn
+    await heard(session.resume())
+    assert ("output-available", "yes") == outcome(call(session, "ask"))
 
 
 async def test_tc24_what_was_not_asked_is_not_decided() -> None:

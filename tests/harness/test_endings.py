@@ -16,6 +16,7 @@ from suture.store.memory import MemoryStore
 from suture.transcript import CAUSES
 from suture.transcript.events import TurnBegan, TurnEnded
 from tests.harness.agents import ToolLog, call, calling, calls, heard, made, outcome, says, texts
+from tests.harness.test_schema import brief
 
 pytestmark = pytest.mark.anyio
 
@@ -294,7 +295,7 @@ def test_run_sync() -> None:
         ({"model": scripted([]), "max_steps": 0}, "max_steps to be at least 1, got 0"),
         ({"model": scripted([]), "tools": [ToolLog().tool("a"), ToolLog().tool("a")]}, "two tools have the name 'a'"),
     ],
-    ids=str,
+    ids=brief,
 )
 def test_an_agent_that_cannot_be(options: Any, message: str) -> None:
     """Says what was expected."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -115,8 +116,8 @@ UNSAYABLE = object()
 
 
 def brief(value: object) -> str:
-    """A value in the id of a case."""
-    return ascii(value)[:40]
+    """A value in the id of a case, the same in every process."""
+    return re.sub(r" at 0x[0-9a-f]+", "", ascii(value))[:40]
 
 
 def of_type(hint: Any, default: Any = UNSAYABLE) -> Callable[..., Any]:

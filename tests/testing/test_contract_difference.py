@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 
 import suture
 from tests.faults import FAULTS, render
@@ -26,7 +26,7 @@ EXCUSED: Final = {
     r"with role '(system|developer|assistant)' contains an image URL": "the same of images",
     r"input\[\d+\]\.summary'": "reasoning without a summary is passed on",
     r"\.refusal'": "a refusal without words is passed on",
-    r"mcp_tool_use\.name: Field required": "a call over MCP without a name is passed on",
+    r"(server|mcp)_tool_use\.name: Field required": "a call of the provider without a name is passed on",
 }
 """What `check` does not look for, and the server refuses."""
 
@@ -37,6 +37,10 @@ PENDING: Final = {
 """What is refused although it was repaired for a request with this setting: defects that are known."""
 
 
+FEWER: Final = settings(max_examples=min(settings().max_examples, 1_000))
+"""Each example is judged three times, under several requests."""
+
+
 def excused(words: str, request: dict[str, Any]) -> bool:
     """Whether a refusal is one of those that are known."""
     return any(re.search(pattern, words) for pattern in EXCUSED) or any(
@@ -44,7 +48,7 @@ def excused(words: str, request: dict[str, Any]) -> bool:
     )
 
 
-def settings(format: str) -> Iterator[dict[str, Any]]:
+def requests(format: str) -> Iterator[dict[str, Any]]:
     """What a request may say about itself."""
     yield {}
     if format == "openai_responses":
@@ -58,6 +62,7 @@ def settings(format: str) -> Iterator[dict[str, Any]]:
 def test_what_is_valid_is_taken(format: str) -> None:
     """The server takes every healthy history."""
 
+    @FEWER
     @given(histories(format))
     def holds(messages: list[Any]) -> None:
         assume(messages)
@@ -71,9 +76,10 @@ def test_what_is_valid_is_taken(format: str) -> None:
 def test_what_is_repaired_is_taken(format: str) -> None:
     """Whatever was broken: after a repair for a request, the server takes the request."""
 
+    @FEWER
     @given(broken(format))
     def holds(messages: list[Any]) -> None:
-        for request in settings(format):
+        for request in requests(format):
             done = suture.repair(messages, format, request=request)
             refused = refusal(format, done.messages, {**request, **done.request}) if done.messages else None
             assert refused is None or excused(refused[1], request), (request, refused, done.messages)
@@ -85,9 +91,10 @@ def test_what_is_repaired_is_taken(format: str) -> None:
 def test_what_is_refused_is_found(format: str) -> None:
     """`check` finds something in every history that the server refuses."""
 
+    @FEWER
     @given(broken(format))
     def holds(messages: list[Any]) -> None:
-        for request in settings(format):
+        for request in requests(format):
             refused = refusal(format, messages, request) if messages else None
             if refused is not None and not excused(refused[1], request):
                 assert suture.check(messages, format, request=request), (request, refused)
@@ -109,6 +116,7 @@ def test_the_compared_faults_are_taken_once_repaired(format: str, name: str) -> 
 def test_anything_is_judged(format: str) -> None:
     """The server refuses or takes any list of objects; it never fails."""
 
+    @FEWER
     @given(anything())
     def holds(messages: list[Any]) -> None:
         refused = FORMATS[format].refusal(body_of(format, messages, {}), HEADERS)

@@ -62,7 +62,7 @@ async def ask(context: StepContext, turn: Turn) -> Answer:
     )
     attempt = 0
     while True:
-        answer = turn.answer = Answer(
+        answer = turn.answer = turn.calling = Answer(
             new_id=lambda: f"call_{agent.runtime.new_id()}",
             taken=lambda call: conversation.call(call) is not None,
         )

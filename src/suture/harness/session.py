@@ -300,9 +300,9 @@ class Session:
         await self.load()
         place = self.conversation.call(call)
         running = self.line.running
-        if place is None and running is not None and running.answer is not None:
+        if place is None and running is not None and running.calling is not None:
             # The model still speaks, and the client was faster.
-            name = running.answer.named(call)
+            name = running.calling.named(call)
             known = running.toolbox.get(name or "")
             if known is None or not known.client or call in running.early:
                 return False

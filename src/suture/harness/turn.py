@@ -99,8 +99,10 @@ class Turn:
         self.lease: Lease | None = None
         self.answer: Answer | None = None
         """What the model is saying now, not recorded yet."""
+        self.calling: Answer | None = None
+        """The answer whose calls are not recorded yet: clients may know of them, and answer them."""
         self.early: dict[str, CallSettled] = {}
-        """What clients made of its calls meanwhile."""
+        """What clients made of these calls meanwhile."""
         self._heard: _Heard = asyncio.Queue()
         self.audience: list[_Heard] = [self._heard]
         """Whoever is told what happens."""
@@ -395,6 +397,9 @@ class Turn:
             events.append(TurnEnded(turn=self.id, outcome="completed"))
         self.answer = None
         await self.record(events)
+        while self.early:  # what came while the answer was being written
+            await self.record(self._early())
+        self.calling = None
         self.tell(
             StepDone(
                 session=self.session.name,
@@ -421,9 +426,12 @@ class Turn:
         events.append(
             StepAdded(message=name, parts=tuple(parts), finish=finish, usage=answer.usage or None, model=model)
         )
-        events += self.early.values()
-        self.early = {}
+        events += self._early()
         return events
+
+    def _early(self) -> list[Event]:
+        early, self.early = self.early, {}
+        return list(early.values())
 
     # --- recording --------------------------------------------------------------------------------------------------
 

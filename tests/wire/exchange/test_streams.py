@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suture.transcript import ReasoningPart
@@ -17,6 +17,9 @@ from suture.transcript.deltas import CallPiece, Failure, Finish, ReasoningPiece,
 from suture.wire import ADAPTERS
 from suture.wire.exchange import EXCHANGES
 from tests.wire.exchange.streams import FOLDER, STREAMS, decoded, expected, name_of, plain
+
+FEWER: Final = settings(max_examples=min(settings().max_examples, 1_000))
+"""Each example decodes a whole stream."""
 
 CUT = [path for path in STREAMS if "cut" in path.stem and path.stem != "cut_behind_the_end"]
 
@@ -35,6 +38,7 @@ def test_byte_by_byte_the_pieces_are_the_same(path: Path) -> None:
     assert expected(path) == plain(decoded(path, chunks))
 
 
+@FEWER
 @given(path=st.sampled_from(STREAMS), data=st.data())
 def test_however_it_is_split_the_pieces_are_the_same(path: Path, data: st.DataObject) -> None:
     """Cut at any places, also within a character or between CR and LF, a stream gives the same pieces."""
@@ -70,6 +74,7 @@ def test_a_cut_stream_has_no_end(path: Path) -> None:
     assert not any(isinstance(piece, Finish) for piece in decoded(path, [path.read_bytes()]))
 
 
+@FEWER
 @given(path=st.sampled_from([path for path in STREAMS if path.suffix == ".sse"]), data=st.data())
 def test_what_is_left_of_a_cut_stream_was_in_the_whole_one(path: Path, data: st.DataObject) -> None:
     """A stream that ends early, anywhere, gives the first of its pieces, and no failure of the decoder's own."""
@@ -125,6 +130,7 @@ def _replaced(value: Any, at: tuple[Any, ...], new: Any) -> Any:
 
 
 @pytest.mark.parametrize("format", EXCHANGES)
+@FEWER
 @given(data=st.data())
 def test_whatever_stands_in_an_event_it_is_read_without_an_error(format: str, data: st.DataObject) -> None:
     """Any value of any event may be of another type: what the decoder gives is still of the types that pieces have."""
