@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import click
 from click.testing import CliRunner
 
 from suture.cli.group import cli
@@ -24,6 +27,8 @@ _END = """
 | variable | |
 | --- | --- |
 | `NO_COLOR` | not empty: no colour, unless `--color always` asks for it |
+| `SUTURE_HOME` | the folder for what the command keeps itself, in place of the system's usual one |
+| `SUTURE_STORE` | where `suture chat` and `suture sessions` keep conversations, unless `--store` says otherwise |
 | `SUTURE_TRACEBACK` | not empty: a defect of Suture shows its traceback, for a report |
 """
 
@@ -31,11 +36,18 @@ _END = """
 def text() -> str:
     """The page."""
     parts = [_BEGIN]
-    for arguments in ([], *([name] for name in cli.commands)):
+    for arguments in ([], *_commands(cli)):
         shown = CliRunner().invoke(cli, [*arguments, "--help"], prog_name="suture", terminal_width=100).output
         title = " ".join(["suture", *arguments])
         parts.append(f"\n## {title}\n\n```text\n{shown}```\n")
     return "".join([*parts, _END])
+
+
+def _commands(group: click.Group) -> Iterator[list[str]]:
+    for name, command in group.commands.items():
+        yield [name]
+        if isinstance(command, click.Group):
+            yield from ([name, *inner] for inner in _commands(command))
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs import cli_help, rules
+from tests.docs import cli_help, rules, screens
 
 
 @pytest.mark.parametrize("name", rules.pages())
@@ -21,3 +21,8 @@ def test_there_is_no_page_of_a_rule_that_is_no_more() -> None:
 def test_the_page_about_the_command_line_is_what_help_prints() -> None:
     """`python -m tests.docs.cli_help` writes it anew."""
     assert cli_help.text() == cli_help.PAGE.read_text(encoding="utf-8")
+
+
+def test_the_screens_are_what_a_person_sees() -> None:
+    """A real terminal, keys pressed, the program killed; `python -m tests.docs.update` writes them anew."""
+    assert screens.screens() == screens.shown()

@@ -1,7 +1,7 @@
 """Write all pages anew that are written from the code: `python -m tests.docs.update`.
 
 These are the outputs shown in console blocks (those with a line of `…` are left alone), the page of each rule, and the
-help texts of the command line.
+help texts of the command line, and the screens of the terminal chat.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from tests.docs import cli_help, rules
+from tests.docs import cli_help, rules, screens
 from tests.docs.snippets import PAGES, blocks, commands, run, same, workplace
 
 __all__ = ["main"]
@@ -22,6 +22,7 @@ def main() -> None:
     """Write the pages; run every command of every page, and put its output under it where one is shown."""
     rules.main()
     cli_help.main()
+    screens.main()
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:

@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
+from suture.cli.chat import chat
 from suture.cli.check import check
 from suture.cli.repair import repair
 from suture.cli.rules import rules
+from suture.cli.sessions import sessions
 
 __all__ = ["cli"]
 
@@ -60,6 +62,8 @@ def cli() -> None:
     suture repair session.jsonl          what a repair would change
     suture repair --write session.jsonl  write it, and keep a backup
     suture rules SU101                   what a code means
+    suture chat                          talk to an agent; needs no key to try
+    suture sessions list                 the conversations that agents keep
     """  # noqa: D301 (click's mark for lines that are not to be joined)
     for stream in (sys.stdout, sys.stderr):
         # Histories hold lone surrogates, and terminals lack characters: neither is a reason to fail.
@@ -67,6 +71,8 @@ def cli() -> None:
             reconfigure(errors="backslashreplace")
 
 
+cli.add_command(chat)
 cli.add_command(check)
 cli.add_command(repair)
 cli.add_command(rules)
+cli.add_command(sessions)

@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
-__all__ = ["COLORS", "Decorator", "color_option", "format_option", "json_option", "request_option"]
+__all__ = [
+    "COLORS",
+    "Decorator",
+    "color_option",
+    "format_option",
+    "home",
+    "json_option",
+    "request_option",
+    "store_option",
+]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 COLORS = ("auto", "always", "never")
+
+
+def home() -> Path:
+    """Where the command keeps what is its own: `SUTURE_HOME`, or the place that the system has for such things."""
+    return Path(os.environ.get("SUTURE_HOME") or click.get_app_dir("suture"))
+
+
+def _stored(_ctx: click.Context, _parameter: click.Parameter, url: str | None) -> str:
+    """The address in `--store`, or the usual one, whose folder is made."""
+    if url:
+        return url
+    home().mkdir(parents=True, exist_ok=True)
+    return f"sqlite:{home() / 'chats.db'}"
 
 
 def _parsed(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, Any]:
@@ -57,4 +81,13 @@ color_option: Decorator = click.option(
     default="auto",
     show_default=True,
     help="`auto` is colour on a terminal, unless NO_COLOR is set.",
+)
+
+store_option: Decorator = click.option(
+    "--store",
+    metavar="URL",
+    envvar="SUTURE_STORE",
+    callback=_stored,
+    help="Where the conversations are: sqlite:FILE or jsonl:FOLDER; a file of the command's own where it is not given. "
+    "SUTURE_STORE says the same.",
 )

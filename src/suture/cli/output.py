@@ -14,7 +14,7 @@ import click
 from suture.cli.problems import Problem
 from suture.errors import SessionError, SutureError
 
-__all__ = ["CLEAN", "FAILED", "FOUND", "Printer", "counted", "finding_line", "json_text", "paint", "sentence"]
+__all__ = ["CLEAN", "FAILED", "FOUND", "Printer", "counted", "finding_line", "json_text", "paint", "safe", "sentence"]
 
 CLEAN: Final = 0
 FOUND: Final = 1
@@ -66,13 +66,18 @@ class Printer:
         click.echo(json.dumps(document, indent=2), err=self._err)
 
 
+def safe(text: str) -> str:
+    """Text of any origin with nothing in it that steers a terminal."""
+    return text.translate(_UNSAFE)
+
+
 def paint(text: str, fg: str | None = None, *, bold: bool = False, dim: bool = False) -> str:
     """Text of any origin, made safe for a terminal and styled."""
-    safe = text.translate(_UNSAFE)
+    shown = safe(text)
     if fg is None and not bold and not dim:
-        return safe
+        return shown
     # False would be written as a code of its own.
-    return click.style(safe, fg=fg, bold=bold or None, dim=dim or None)
+    return click.style(shown, fg=fg, bold=bold or None, dim=dim or None)
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

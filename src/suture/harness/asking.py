@@ -11,7 +11,7 @@ from suture.harness.collect import Answer
 from suture.harness.healing import stubbed, waits
 from suture.harness.hooks import StepContext, observe
 from suture.harness.notices import AnswerText, CallArguments, IncompleteLeftOut, ModelRemark, Notice, Reasoning
-from suture.models.base import CallPiece, ModelRequest, Piece, ReasoningPiece, Remark, TextPiece, ToolSpec
+from suture.models.base import CallPiece, ModelRequest, Piece, ReasoningPiece, Remark, TextPiece, ToolSpec, closing
 from suture.transcript import Message, TextPart, ToolPart
 
 if TYPE_CHECKING:
@@ -68,9 +68,10 @@ async def ask(context: StepContext, turn: Turn) -> Answer:
         )
         turn.early = {}
         try:
-            async for piece in context.model.stream(request):
-                answer.add(piece)
-                await _pass_on(piece, answer, turn)
+            async with closing(context.model.stream(request)) as pieces:
+                async for piece in pieces:
+                    answer.add(piece)
+                    await _pass_on(piece, answer, turn)
         except ModelError as error:
             if answer.pieces or not error.transient or attempt == agent.retries:
                 raise

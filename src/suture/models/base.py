@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 import msgspec
@@ -22,6 +23,7 @@ __all__ = [
     "TextPiece",
     "ToolSpec",
     "Usage",
+    "closing",
 ]
 
 
@@ -33,6 +35,17 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[ToolSpec, ...] = ()
     settings: dict[str, Any] = {}
     """What the provider is to be told beside: `temperature`, `tool_choice` …"""
+
+
+@asynccontextmanager
+async def closing(pieces: AsyncIterator[Piece]) -> AsyncIterator[AsyncIterator[Piece]]:
+    """An answer that is let go where it is left: what it holds open is closed in the task that opened it."""
+    try:
+        yield pieces
+    finally:
+        close = getattr(pieces, "aclose", None)
+        if close is not None:
+            await close()
 
 
 class Model(Protocol):

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from suture.errors import PairingRefused
-from suture.models.base import ModelRequest
+from suture.models.base import ModelRequest, closing
 from suture.models.faults import failed
 from suture.models.transport import Transport
 from suture.models.writing import Writer
@@ -64,14 +64,16 @@ class RemoteModel:
         opening = self._exchange.opening(request.instructions)
         writer = self._writer(settings)
         try:
-            async for piece in self._asked(request, settings, writer.write(request.messages, opening)):
-                yield piece
+            async with closing(self._asked(request, settings, writer.write(request.messages, opening))) as pieces:
+                async for piece in pieces:
+                    yield piece
         except PairingRefused as refused:
             messages, what = self._mended(writer, request.messages, opening)
             _LOG.error("%s; %s", refused, what)
             yield Remark(f"{refused}; {what}")
-            async for piece in self._asked(request, settings, messages):
-                yield piece
+            async with closing(self._asked(request, settings, messages)) as pieces:
+                async for piece in pieces:
+                    yield piece
 
     async def close(self) -> None:
         """Let go of connections."""

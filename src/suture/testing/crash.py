@@ -19,7 +19,7 @@ from suture.harness.notices import Notice
 from suture.harness.running import Outcome
 from suture.harness.runtime import Runtime
 from suture.harness.tools import AnyTool, ToolContext
-from suture.models.base import ModelRequest, Piece
+from suture.models.base import ModelRequest, Piece, closing
 from suture.store import LEASE, Lease, Loaded, Recorded, SessionInfo, Store
 from suture.testing.invariants import broken_promises
 from suture.transcript.events import Event
@@ -194,9 +194,10 @@ class _Watched:
     async def stream(self, request: ModelRequest, /) -> AsyncIterator[Piece]:
         self.requests.append(request)
         self.crash.cross("model is asked")
-        async for piece in self.model.stream(request):
-            self.crash.cross(f"model says {type(piece).__name__}")
-            yield piece
+        async with closing(self.model.stream(request)) as pieces:
+            async for piece in pieces:
+                self.crash.cross(f"model says {type(piece).__name__}")
+                yield piece
         self.crash.cross("model is done")
 
 

@@ -71,7 +71,12 @@ class Connection(BaseHTTPRequestHandler):
         body = self._chunks(handle.limit) if chunked else self._counted(handle.limit, headers)
         self._send(handle.reply(Request(self.command, self.path.partition("?")[0], headers, body)))
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - the names that are looked for
+    # The names that are looked for.
+    do_GET: Callable[..., None] = _serve  # noqa: N815
+    do_POST: Callable[..., None] = _serve  # noqa: N815
+    do_PUT: Callable[..., None] = _serve  # noqa: N815
+    do_PATCH: Callable[..., None] = _serve  # noqa: N815
+    do_DELETE: Callable[..., None] = _serve  # noqa: N815
 
     def _counted(self, limit: int, headers: Mapping[str, str]) -> bytes | None:
         given = headers.get("content-length", "0")
