@@ -1,8 +1,9 @@
 """The one thread that writes to an SQLite store: what waits for it while it works is committed together.
 
 A commit takes as long as the disk needs, whether it holds one change or two hundred. So all jobs that wait are run in
-one transaction, each behind a savepoint of its own: a job that fails is undone and says so, and the others are not
-touched. Nobody is told of success before the commit has succeeded.
+one transaction. Where one of them fails, all is undone and they are run again, each behind a savepoint of its own: the
+job that fails is undone and says so, and the others are not touched. Nobody is told of success before the commit has
+succeeded.
 """
 
 from __future__ import annotations
@@ -87,14 +88,30 @@ class Writer:
     def _commit(self, batch: list[_Waiting]) -> list[Any]:
         """What becomes of each job: its result, or the exception that its caller gets."""
         try:
-            self._database.execute("BEGIN IMMEDIATE")
-            outcomes = [self._outcome(waiting.job) for waiting in batch]
+            outcomes = self._all(batch)
+            if outcomes is None:
+                self._database.execute("BEGIN IMMEDIATE")
+                outcomes = [self._outcome(waiting.job) for waiting in batch]
             self._database.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - the thread has to go on, and all who wait have to hear of it
             with suppress(apsw.Error):
                 self._database.execute("ROLLBACK")
             return [self._failure(error) for _ in batch]
         return outcomes
+
+    def _all(self, batch: list[_Waiting]) -> list[Any] | None:
+        """The results of all jobs, in a transaction that is open; None, and nothing is open, where one of them fails.
+
+        Raises:
+            apsw.Error: the transaction cannot begin.
+        """
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            return [waiting.job(self._database) for waiting in batch]
+        except Exception:  # noqa: BLE001 - whatever it is comes again where each job is run by itself
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
+            return None
 
     def _outcome(self, job: Job[Any]) -> Any:
         """What becomes of one job.
