@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
@@ -176,6 +175,8 @@ def _unknown(name: str, known: list[Any]) -> click.UsageError:
 
 def _within(url: str, work: Callable[[Store], Awaitable[T]]) -> T:
     """What comes of some work on an open store."""
+    import asyncio
+
     from suture.store import open_store
 
     async def opened() -> T:
