@@ -139,19 +139,31 @@ async def test_a_stream_that_is_cut_keeps_what_came(name: str) -> None:
     assert ("completed", "well") == (reply.outcome, reply.text)
 
 
+NEVER = [
+    Fault("hang"),
+    Fault("hang", after=3),
+    Fault("slow", seconds=3600),
+    Fault("delay", seconds=3600),
+    Fault("status", status=429, retry_after="3600"),
+]
+
+
 @pytest.mark.parametrize("name", NAMES)
-async def test_stop_ends_a_request_that_hangs(name: str) -> None:
-    """And the one that waits to be sent again."""
-    with ContractServer(script=["hi"]) as server:
-        server.faults += [Fault("hang"), Fault("status", status=429, retry_after="3600")]
+@pytest.mark.parametrize("fault", NEVER, ids=lambda fault: f"{fault.kind}-{fault.after}")
+async def test_stop_ends_whatever_hangs(name: str, fault: Fault) -> None:
+    """A request, a stream, a pause before the next try; the next message is answered, and the history is whole."""
+    with ContractServer(script=["one two three four five six"]) as server:
+        server.faults.append(fault)
         agent = Agent(model=made(name, server))
         session = agent.session("s")
-        for left in (1, 0):
-            turn = asyncio.create_task(session.reply(session.run("hello")))
-            await eventually(lambda left=left: len(server.faults) == left)  # type: ignore[misc]
-            await session.stop()
-            assert "stopped" == (await turn).outcome
+        turn = asyncio.create_task(session.reply(session.run("hello")))
+        await eventually(lambda: not server.faults)
+        await session.stop()
+        assert "stopped" == (await turn).outcome
+        server.script = ["well"]
+        assert "well" == (await session.reply(session.run("go on"))).text
         await agent.close()
+    assert 200 == server.requests[-1].status
 
 
 async def test_nobody_is_there() -> None:
