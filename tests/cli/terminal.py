@@ -25,7 +25,8 @@ class Terminal:
         self._stream = pyte.Stream(self._screen)
         script = str(Path(sys.executable).with_name("suture"))
         environment = {**os.environ, "TERM": "xterm", "PYTHONUTF8": "1", "PROMPT_TOOLKIT_NO_CPR": "1"}
-        environment.pop("NO_COLOR", None)
+        for name in ("NO_COLOR", "COLUMNS", "LINES"):  # what would speak louder than the terminal
+            environment.pop(name, None)
         self._program = pexpect.spawn(
             script, list(arguments), env=environment, encoding="utf-8", dimensions=(rows, columns)
         )

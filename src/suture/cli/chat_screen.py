@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import singledispatchmethod
 from typing import Final
 
-from rich.console import Console
+import jiter
+from rich.console import Console, Group
 from rich.live import Live
 from rich.markdown import Markdown
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -16,6 +17,7 @@ from rich.text import Text
 from suture.cli.output import safe
 from suture.harness.notices import (
     AnswerText,
+    CallArguments,
     CallEnded,
     CallProgress,
     CallRunning,
@@ -40,6 +42,16 @@ def call_line(part: ToolPart) -> str:
     return safe(f"{part.name}({', '.join(f'{key}={dumps(value)}' for key, value in given.items())})")
 
 
+def _composed(name: str, text: str) -> str:
+    """A call whose arguments are still being written: for looking at only, what runs is read when all is there."""
+    try:
+        given = jiter.from_json(text.encode(), partial_mode="trailing-strings") if text else {}
+    except ValueError:
+        return safe(f"{name}({text}")
+    shown = ", ".join(f"{key}={dumps(value)}" for key, value in given.items()) if isinstance(given, dict) else text
+    return _short(f"{name}({shown}")
+
+
 def _short(text: str) -> str:
     line = " ".join(safe(text).split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
@@ -54,6 +66,8 @@ class Screen:
         self._reasoning = reasoning
         self._said = ""
         self._thought = ""
+        self._composed: dict[str, tuple[str, str]] = {}
+        """The calls that the model is still writing: by their ids the name, and the arguments so far."""
         self._live: Live | None = None
         self._running: dict[str, tuple[float, TaskID]] = {}
         self._progress: Progress | None = None
@@ -74,6 +88,7 @@ class Screen:
             words = thought if self._reasoning else f"thought: {_short(thought)}"
             self.console.print(Text(safe(words), style="dim italic"))
         said, self._said = self._said, ""
+        self._composed = {}
         if self._live is not None:
             self._live.update(Markdown(safe(said)), refresh=True)
             self._live.stop()
@@ -99,12 +114,23 @@ class Screen:
         if not self._said:
             self.settle()
         self._said += notice.text
+        self._move()
+
+    @show.register
+    def _arguments(self, notice: CallArguments) -> None:
+        _, before = self._composed.get(notice.call, ("", ""))
+        self._composed[notice.call] = notice.name, before + notice.arguments
+        self._move()
+
+    def _move(self) -> None:
+        """Bring what moves up to date: the answer so far, and the calls that are being written."""
         if not self.console.is_terminal:
             return
         if self._live is None:
             self._live = Live(console=self.console, refresh_per_second=10, vertical_overflow="visible")
             self._live.start()
-        self._live.update(Markdown(safe(self._said)))
+        calls = [Text(f"▸ {_composed(name, text)}", style="dim") for name, text in self._composed.values()]
+        self._live.update(Group(Markdown(safe(self._said)), *calls))
 
     @show.register
     def _thinking(self, notice: Reasoning) -> None:
