@@ -36,19 +36,21 @@ _LATER: Final = (
     r"|malformed_stream|capacity"
 )
 _ANY: Final = r""
-_BAD: Final = frozenset({400, 404, 413, 422})
-_SOON: Final = frozenset({408, 409, 425, 429, *range(500, 600)})
+_STREAMING: Final[frozenset[int | None]] = frozenset({None})
+"""It was said in mid-stream, where there is no status."""
+_BAD: Final[frozenset[int | None]] = frozenset({400, 404, 413, 422, None})
+_SOON: Final[frozenset[int | None]] = frozenset({408, 409, 425, 429, *range(500, 600)})
 
-FAULTS: Final[tuple[tuple[frozenset[int] | None, str, type[ModelError]], ...]] = (
-    (_BAD | {None}, _PAIRING, PairingRefused),  # type: ignore[arg-type]
-    (_BAD | {None}, _OVERFLOW, ContextOverflow),  # type: ignore[arg-type]
+FAULTS: Final[tuple[tuple[frozenset[int | None] | None, str, type[ModelError]], ...]] = (
+    (_BAD, _PAIRING, PairingRefused),
+    (_BAD, _OVERFLOW, ContextOverflow),
     (None, _SPENT, ProviderFatal),
     (frozenset({499}), _ANY, Cancelled),
     (_SOON, _ANY, Transient),
-    (frozenset({None}), _LATER, Transient),  # type: ignore[arg-type]
+    (_STREAMING, _LATER, Transient),
     (None, _ANY, ProviderFatal),
 )
-"""Statuses (None in the set: it was said in mid-stream; None for the set: any), what is said, and what that is."""
+"""Statuses (None in place of the set: any), what is said, and what that is."""
 
 _SHOWN: Final = 500
 

@@ -98,7 +98,7 @@ class RemoteModel:
         )
         head, _, tail = msgspec.json.encode(body).partition(_PLACE)
         decoder = self._exchange.Decoder()
-        async with aclosing(self._transport.post(self._exchange.PATH, [head, *messages, tail])) as chunks:  # type: ignore[type-var]
+        async with aclosing(self._transport.post(self._exchange.PATH, [head, *messages, tail])) as chunks:
             async for chunk in chunks:
                 for piece in decoder.feed(chunk):
                     yield self._named(piece)

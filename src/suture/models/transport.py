@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import httpx2
@@ -21,7 +21,7 @@ _CONNECT: Final = 10.0
 class Transport(Protocol):
     """How a request gets to a provider."""
 
-    def post(self, path: str, body: Sequence[bytes], /) -> AsyncIterator[bytes]:
+    def post(self, path: str, body: Sequence[bytes], /) -> AsyncGenerator[bytes, None]:
         """The bytes of the answer to a request, as they come. The body's pieces follow one another.
 
         Raises:
@@ -61,7 +61,7 @@ class HttpTransport:
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def post(self, path: str, body: Sequence[bytes], /) -> AsyncIterator[bytes]:
+    async def post(self, path: str, body: Sequence[bytes], /) -> AsyncGenerator[bytes, None]:
         """See `Transport`."""
         length = sum(map(len, body))
         # A long history goes out piece by piece: to join it would cost more than to send it.
@@ -108,7 +108,7 @@ class SdkTransport:
         self._create = create
         self._secret = secret
 
-    async def post(self, _path: str, body: Sequence[bytes], /) -> AsyncIterator[bytes]:
+    async def post(self, _path: str, body: Sequence[bytes], /) -> AsyncGenerator[bytes, None]:
         """See `Transport`."""
         plain = msgspec.json.decode(b"".join(body))
         try:
