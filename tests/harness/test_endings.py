@@ -11,6 +11,7 @@ import pytest
 from suture.errors import BusyError, ModelError, UsageError
 from suture.harness import Agent
 from suture.harness.endings import ENDINGS
+from suture.harness.runtime import Runtime
 from suture.models import Step, scripted
 from suture.store.memory import MemoryStore
 from suture.transcript import CAUSES
@@ -197,6 +198,28 @@ async def test_a_provider_that_fails_for_a_while(faults: int, outcome_: str) -> 
     session = made(*[overloaded] * faults, "hello", runtime=Runtime(sleep=sleep)).session("s")
     assert outcome_ == (await says(session, "go")).outcome
     assert [3, 3] == slept
+
+
+async def test_a_model_that_says_nothing_is_asked_again() -> None:
+    """6.7 (2): a stall before the first piece is a fault of the moment; the message is answered."""
+    session = made(Step(hang=True), "here I am", stream_stall_timeout=0.05, runtime=Runtime(sleep=soon)).session("s")
+    end = await says(session, "go")
+    assert ("completed", ["go", "here I am"]) == (end.outcome, texts(session.conversation.messages()))
+
+
+async def test_a_model_that_stops_in_mid_sentence() -> None:
+    """6.7 (2): what it had said stays, the turn fails with the reason, and the next message goes on."""
+    agent = made(Step(text="as I was", hang=True), "well", stream_stall_timeout=0.05, runtime=Runtime(sleep=soon))
+    session = agent.session("s")
+    end = await says(session, "go")
+    assert ("failed", "Transient: the model said nothing for 0.05 s") == (end.outcome, end.detail)
+    await says(session, "go on")
+    assert ["go", "as I was", "go on", "well"] == texts(session.conversation.messages())
+
+
+async def soon(seconds: float) -> None:
+    """Wait for what is short; a lease is never renewed."""
+    await (asyncio.sleep(0) if seconds < 5 else asyncio.Event().wait())
 
 
 async def test_a_model_that_never_ends() -> None:

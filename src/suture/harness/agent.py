@@ -46,6 +46,9 @@ class Agent:
     """Seconds that a turn may take; None: any number."""
     retries: int = 2
     """How often a request is sent again that failed before anything came of it."""
+    stream_stall_timeout: float | None = None
+    """Seconds in which a model has to say something more; then the request is sent again, or, where it had said
+    something already, the turn fails with what there is. None: any number, as far as the model's own limits go."""
     overlap: Overlap = "queue"
     """What becomes of a message that comes while another one is being answered: see `Overlap`."""
     debounce: float = 0.75
@@ -64,6 +67,7 @@ class Agent:
         max_parallel: int | None = None,
         turn_timeout: float | None = None,
         retries: int | None = None,
+        stream_stall_timeout: float | None = None,
         overlap: Overlap | None = None,
         debounce: float | None = None,
         settings: Mapping[str, Any] | None = None,
@@ -84,6 +88,7 @@ class Agent:
             "max_parallel": max_parallel,
             "turn_timeout": turn_timeout,
             "retries": retries,
+            "stream_stall_timeout": stream_stall_timeout,
             "overlap": overlap,
             "debounce": debounce,
             "settings": settings,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from suture.errors import ModelError
+from suture.errors import ModelError, Transient
 from suture.harness.collect import Answer
 from suture.harness.healing import stubbed, waits
 from suture.harness.hooks import StepContext, observe
@@ -68,7 +69,8 @@ async def ask(context: StepContext, turn: Turn) -> Answer:
         )
         turn.early = {}
         try:
-            async with closing(context.model.stream(request)) as pieces:
+            stream = context.model.stream(request)
+            async with closing(stream), closing(_timely(stream, agent.stream_stall_timeout)) as pieces:
                 async for piece in pieces:
                     answer.add(piece)
                     await _pass_on(piece, answer, turn)
@@ -79,6 +81,26 @@ async def ask(context: StepContext, turn: Turn) -> Answer:
             attempt += 1
         else:
             return answer
+
+
+async def _timely(stream: AsyncIterator[Piece], seconds: float | None) -> AsyncIterator[Piece]:
+    """The pieces of an answer, as long as each comes in time.
+
+    Raises:
+        Transient: one did not.
+    """
+    while True:
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                piece = await anext(stream)
+        except StopAsyncIteration:
+            return
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise Transient(f"the model said nothing for {seconds:g} s") from error
+        yield piece
 
 
 async def _pass_on(piece: Piece, answer: Answer, turn: Turn) -> None:
