@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import http.client
+import signal
 import sqlite3
 import statistics
 import subprocess
@@ -404,6 +405,7 @@ def printed(name: str, row: dict[str, Any]) -> str:
 def main() -> int:
     """Print the table."""
     counts = [int(argument) for argument in sys.argv[1:]] or list(COUNTS)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # whoever ends this ends the server, too
     server = subprocess.Popen([sys.executable, "-m", "benchmarks.echo_server"], stdout=subprocess.PIPE, text=True)
     names = list(SYSTEMS)
     try:

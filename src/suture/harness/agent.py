@@ -55,6 +55,8 @@ class Agent:
     """Seconds without another message, where `overlap` is `debounce`."""
     settings: Mapping[str, Any] = MappingProxyType({})
     """What the model is told beside the messages: `temperature`, …"""
+    trace_content: bool = False
+    """Whether traces hold what was said too: arguments, outputs, answers."""
 
     def __init__(
         self,
@@ -71,6 +73,7 @@ class Agent:
         overlap: Overlap | None = None,
         debounce: float | None = None,
         settings: Mapping[str, Any] | None = None,
+        trace_content: bool | None = None,
         runtime: Runtime | None = None,
     ) -> None:
         """What is not given is the class's.
@@ -92,6 +95,7 @@ class Agent:
             "overlap": overlap,
             "debounce": debounce,
             "settings": settings,
+            "trace_content": trace_content,
         }
         for name, value in given.items():
             if value is not None:

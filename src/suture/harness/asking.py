@@ -12,6 +12,7 @@ from suture.harness.collect import Answer
 from suture.harness.healing import stubbed, waits
 from suture.harness.hooks import StepContext, observe
 from suture.harness.notices import AnswerText, CallArguments, IncompleteLeftOut, ModelRemark, Notice, Reasoning
+from suture.harness.tracing import model_span
 from suture.models.base import CallPiece, ModelRequest, Piece, ReasoningPiece, Remark, TextPiece, ToolSpec, closing
 from suture.transcript import Message, TextPart, ToolPart
 
@@ -69,11 +70,12 @@ async def ask(context: StepContext, turn: Turn) -> Answer:
         )
         turn.early = {}
         try:
-            stream = context.model.stream(request)
-            async with closing(stream), closing(_timely(stream, agent.stream_stall_timeout)) as pieces:
-                async for piece in pieces:
-                    answer.add(piece)
-                    await _pass_on(piece, answer, turn)
+            with model_span(context, turn, answer):
+                stream = context.model.stream(request)
+                async with closing(stream), closing(_timely(stream, agent.stream_stall_timeout)) as pieces:
+                    async for piece in pieces:
+                        answer.add(piece)
+                        await _pass_on(piece, answer, turn)
         except ModelError as error:
             if answer.pieces or not error.transient or attempt == agent.retries:
                 raise

@@ -12,6 +12,7 @@ from suture.harness.notices import CallEnded, CallRunning
 from suture.harness.outputs import Outcome, outcome_of
 from suture.harness.progress import Progress
 from suture.harness.tools import AnyTool, ToolContext
+from suture.harness.tracing import tool_span
 from suture.repair.settle import default_outcome
 from suture.transcript import ToolPart
 from suture.transcript.events import ApprovalAsked, CallSettled, CallStarted
@@ -124,14 +125,16 @@ class Calls:
             progress=progress.show,
             late=lambda outcome: self._late(part, outcome),
         )
-        try:
-            async with progress.kept():
-                outcome = await self.agent.runtime.run_tool(tool, arguments, context)
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            outcome = _failed("CancelledError: what the tool waited for was cancelled.")
+        with tool_span(turn, part, arguments, attempt) as landed:
+            try:
+                async with progress.kept():
+                    outcome = await self.agent.runtime.run_tool(tool, arguments, context)
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if task is None or task.cancelling():
+                    raise
+                outcome = _failed("CancelledError: what the tool waited for was cancelled.")
+            landed(outcome)
         await self._settle(progress.part, outcome)
 
     async def _settle(self, part: ToolPart, outcome: Outcome) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -37,6 +38,7 @@ from suture.harness.notices import (
     TurnOpened,
 )
 from suture.harness.tools import AnyTool
+from suture.harness.tracing import repaired, turn_span
 from suture.store.base import Lease
 from suture.transcript import ToolPart
 from suture.transcript.events import (
@@ -96,6 +98,8 @@ class Turn:
         self.id: str = self.agent.runtime.new_id()
         self.stopping: bool = False
         self.began: bool = False
+        self.steps: int = 0
+        """How many steps it has begun."""
         self.lease: Lease | None = None
         self.answer: Answer | None = None
         """What the model is saying now, not recorded yet."""
@@ -107,6 +111,7 @@ class Turn:
         self.audience: list[_Heard] = [self._heard]
         """Whoever is told what happens."""
         self._tools = tools
+        self._from = contextvars.copy_context()  # whoever asked, not whoever was before it in the line
         self._rest: asyncio.Future[Any] | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -119,7 +124,7 @@ class Turn:
 
     def start(self) -> None:
         """Begin."""
-        self._task = asyncio.create_task(self._drive(), name=f"suture turn {self.id}")
+        self._task = asyncio.create_task(self._drive(), name=f"suture turn {self.id}", context=self._from)
 
     async def notices(self) -> AsyncIterator[Notice]:
         """What happens, until the turn is over.
@@ -188,8 +193,10 @@ class Turn:
         self.lease = await self._take()
         alive = asyncio.create_task(self._stay_alive(self.lease))
         try:
-            await self.session.load()
-            end = await self._bounded()
+            with turn_span(self) as ended:
+                await self.session.load()
+                end = await self._bounded()
+                ended(end)
         finally:
             alive.cancel()
         with contextlib.suppress(StoreError):  # then the lease runs out by itself
@@ -338,6 +345,7 @@ class Turn:
         await self.record(events)
         self.tell(TurnOpened(session=self.session.name, turn=self.id))
         if healing.repairs:
+            repaired(self, len(healing.repairs))
             for note in healing.notes:
                 _LOG.info("session %s: %s", self.session.name, note)
             self.tell(TranscriptRepaired(session=self.session.name, turn=self.id, repairs=healing.repairs))
@@ -378,6 +386,7 @@ class Turn:
 
     async def _step(self, turn: TurnContext, number: int) -> Sequence[Any]:
         """Ask the model once, and record its answer; where it made no call, with the end of the turn."""
+        self.steps = number
         context = StepContext(
             session=turn.session,
             turn=turn.turn,
