@@ -148,6 +148,16 @@ async def test_stop_takes_back_what_waits() -> None:
     assert [Withdrawn(message="b")] == [event for event in events if isinstance(event, Withdrawn)]
 
 
+async def test_stop_before_the_first_step() -> None:
+    """A turn that was started and has not run yet: whoever waits is told, and the session is free."""
+    session = made("well").session("s")
+    turn = asyncio.create_task(heard(session.resume()))
+    await asyncio.sleep(0)
+    await session.stop()
+    assert "stopped" == (await turn)[-1].outcome
+    assert "completed" == (await says(session, "a")).outcome
+
+
 async def test_a_queue_survives_those_who_listen() -> None:
     """Whoever goes away while their message waits finds it answered."""
     talk = Talk("two")

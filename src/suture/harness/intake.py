@@ -14,16 +14,20 @@ from typing import Final
 import msgspec
 
 from suture.harness.tools import AnyTool
-from suture.transcript import Message, ToolPart
+from suture.transcript import DataPart, FilePart, Message, TextPart, ToolPart
 from suture.transcript.conversation import Conversation
 from suture.transcript.events import Admitted, ApprovalAnswered, CallSettled, Event
 
-__all__ = ["RESERVED_IDS", "RESERVED_KEYS", "Received", "received"]
+__all__ = ["RESERVED_IDS", "RESERVED_KEYS", "SAYABLE", "Received", "received"]
 
 RESERVED_IDS: Final = ("compaction_",)
 """How the ids of messages begin that are made up for a model, and are never taken from a client."""
 RESERVED_KEYS: Final = frozenset({"channel", "turnMetadata"})
 """What a client cannot say of its message: only the program that takes it in can."""
+
+
+SAYABLE: Final = (TextPart, FilePart, DataPart)
+"""What a user's message may hold."""
 
 
 class Received(msgspec.Struct):
@@ -63,7 +67,7 @@ def received(
         elif message.role == "user":
             known = conversation.has_message(name) or name in conversation.inputs
             if not known and not (not name and said[_content(message)] > 0):
-                found.events.append(_admitted(message, name or new_id()))
+                _admit(message, name or new_id(), found)
             elif not name:
                 said[_content(message)] -= 1
         elif message.role == "assistant":
@@ -79,9 +83,14 @@ def _content(message: Message) -> str:
     return repr(message.parts)
 
 
-def _admitted(message: Message, name: str) -> Admitted:
-    kept = {key: value for key, value in (message.metadata or {}).items() if key not in RESERVED_KEYS}
-    return Admitted(message=name, parts=message.parts, metadata=kept or None)
+def _admit(message: Message, name: str, found: Received) -> None:
+    """Take a user's message, but for what a user cannot say: a call in it would be one that nobody made."""
+    metadata = {key: value for key, value in (message.metadata or {}).items() if key not in RESERVED_KEYS}
+    parts = tuple(part for part in message.parts if isinstance(part, SAYABLE))
+    if len(parts) != len(message.parts):
+        found.ignored.append(f"parts of message {name!r}: a user says texts and files, and sends data")
+    if parts:
+        found.events.append(Admitted(message=name, parts=parts, metadata=metadata or None))
 
 
 def _answer(

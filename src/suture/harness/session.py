@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 import msgspec
 
 from suture.errors import UsageError
-from suture.harness.intake import Received, received
+from suture.harness.intake import SAYABLE, Received, received
 from suture.harness.line import Line
 from suture.harness.notices import Notice, TurnDone
 from suture.harness.outputs import outcome_of
@@ -141,6 +141,8 @@ class Session:
         parts = (TextPart(plain(text)),) if isinstance(text, str) else tuple(text)
         if not any(not isinstance(part, TextPart) or part.text.strip() for part in parts):
             raise UsageError("Session.run: expected a message that says something, got an empty one")
+        if strange := [type(part).__name__ for part in parts if not isinstance(part, SAYABLE)]:
+            raise UsageError(f"Session.run: expected texts, files and data in a message, got {', '.join(strange)}")
         self.line.refuse_inside("Session.run")
         overlap = self.agent.overlap if self.line.busy else "queue"
         if overlap == "drop":

@@ -111,6 +111,7 @@ class Turn:
         self.audience: list[_Heard] = [self._heard]
         """Whoever is told what happens."""
         self._tools = tools
+        self._entered = False
         self._from = contextvars.copy_context()  # whoever asked, not whoever was before it in the line
         self._rest: asyncio.Future[Any] | None = None
         self._task: asyncio.Task[None] | None = None
@@ -125,6 +126,15 @@ class Turn:
     def start(self) -> None:
         """Begin."""
         self._task = asyncio.create_task(self._drive(), name=f"suture turn {self.id}", context=self._from)
+        self._task.add_done_callback(self._never_ran)
+
+    def _never_ran(self, _: asyncio.Task[None]) -> None:
+        """A task that was cancelled before its first step has told nobody, and still stands in the line."""
+        if not self._entered:
+            self._say(
+                TurnDone(session=self.session.name, turn=self.id, outcome="stopped", detail="it had not begun"), None
+            )
+            self.session.line.leave(self)
 
     async def notices(self) -> AsyncIterator[Notice]:
         """What happens, until the turn is over.
@@ -176,6 +186,7 @@ class Turn:
     # --- the whole --------------------------------------------------------------------------------------------------
 
     async def _drive(self) -> None:
+        self._entered = True
         INSIDE.set(self)
         words: list[Notice | BaseException | None] = [None]
         try:
