@@ -81,7 +81,10 @@ def test_a_failure_in_mid_stream(kind: str, said: str, fault: Any) -> None:
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
         ({"retry-after": "-3"}, 0.0),
         ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 -0000"}, 0.0),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "nan"}, None),
         ({}, None),
     ],
 )

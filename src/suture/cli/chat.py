@@ -99,14 +99,17 @@ def _agent(name: str, store: str) -> Agent:
 async def _talk(agent: Agent, session: str, *, reasoning: bool, color: str) -> None:
     """The conversation, and a clean end."""
     from rich.console import Console
+    from rich.text import Text
 
     from suture.cli.chat_input import reader
     from suture.cli.chat_screen import Screen
     from suture.cli.chat_talk import Talk
+    from suture.cli.output import safe
 
     terminal = {"always": True, "never": False}.get(color)
     console = Console(force_terminal=terminal, no_color=color == "never" or None, highlight=False)
-    console.print(f"[dim]session {session} · {getattr(agent.model, 'name', '')} · /help[/dim]")
+    title = f"session {session} · {getattr(agent.model, 'name', '')} · /help"
+    console.print(Text(safe(title), style="dim"))
     try:
         await Talk(agent.session(session), Screen(console, reasoning=reasoning), reader(home() / "history")).hold()
     finally:

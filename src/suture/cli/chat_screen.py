@@ -144,7 +144,7 @@ class Screen:
     def _call(self, notice: CallRunning) -> None:
         self.settle()
         if self._progress is None:
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+            columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
             self._progress = Progress(*columns, console=self.console, transient=True)
             self._progress.start()
         task = self._progress.add_task(call_line(notice.call))

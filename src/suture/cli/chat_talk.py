@@ -21,6 +21,8 @@ __all__ = ["Talk"]
 
 _SHOWN: Final = 6
 """How many messages of an older conversation are printed."""
+_PERSON: Final = frozenset({"awaiting_approval", "awaiting_client"})
+"""What waits for whoever sits here, and not for a tool or another program."""
 _YES: Final = frozenset({"y", "yes"})
 _NO: Final = frozenset({"", "n", "no"})
 
@@ -76,7 +78,7 @@ class Talk:
 
     async def _settled(self) -> bool:
         """Ask for what the conversation waits for, and go on; False where the person leaves it open, and goes."""
-        while waiting := self.session.waiting:
+        while waiting := [part for part in self.session.waiting if part.cause in _PERSON]:
             for part in waiting:
                 if not await self._asked(part):
                     return False

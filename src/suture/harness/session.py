@@ -72,7 +72,7 @@ class Session:
         self.conversation: Conversation = Conversation()
         self._number = 0
         self.line: Line = Line()
-        self._recording = asyncio.Lock()
+        self._lock: tuple[asyncio.AbstractEventLoop | None, asyncio.Lock] = (None, asyncio.Lock())
         self._clients: tuple[tuple[ToolSpec, ...], dict[str, AnyTool]] = ((), {})
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -80,7 +80,7 @@ class Session:
 
     async def load(self) -> Conversation:
         """What is recorded by now, by whomever."""
-        async with self._recording:
+        async with self._recording():
             await self._catch_up()
         return self.conversation
 
@@ -374,7 +374,7 @@ class Session:
             raise
 
     async def _record(self, events: Sequence[Event], epoch: int, key: str) -> None:
-        async with self._recording:
+        async with self._recording():
             number = await self.agent.opened.append(self.name, events, epoch=epoch, key=key)
             if not key and number == self._number + len(events):
                 for event in events:
@@ -382,6 +382,13 @@ class Session:
                 self._number = number
             else:
                 await self._catch_up()
+
+    def _recording(self) -> asyncio.Lock:
+        """One at a time reads and writes; each `run_sync` has an event loop of its own, and a lock belongs to one."""
+        loop = asyncio.get_running_loop()
+        if self._lock[0] is not loop:
+            self._lock = loop, asyncio.Lock()
+        return self._lock[1]
 
     async def _catch_up(self) -> None:
         """Take in what was recorded since, by this process or another."""

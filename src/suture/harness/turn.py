@@ -267,7 +267,12 @@ class Turn:
             # This turn had not begun; one that is open is a dead one's.
             dead = [TurnEnded(turn=open_turn, outcome="interrupted")] if open_turn is not None else []
             await self.record([*dead, TurnBegan(turn=self.id, trigger="resume")])
-        events = self._partial()
+        # A client may have answered a call while it was being written: whether it was is known by now.
+        events = self._partial() or [
+            event
+            for event in self._early()
+            if isinstance(event, CallSettled) and conversation.call(event.call) is not None
+        ]
         answered = {event.call for event in events if isinstance(event, CallSettled)}
         cut = [part for event in events if isinstance(event, StepAdded) for part in event.parts]
         parts = [

@@ -6,6 +6,7 @@ and their users' reports show.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -108,11 +109,18 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         said = headers.get(name, "").strip()
         try:
-            return max(float(said) * unit, 0.0)
+            seconds = float(said) * unit
         except ValueError:
-            pass
-        try:
-            return max((parsedate_to_datetime(said) - datetime.now(UTC)).total_seconds(), 0.0)
-        except ValueError:
-            pass
+            seconds = _until(said)
+        if math.isfinite(seconds):
+            return max(seconds, 0.0)
     return None
+
+
+def _until(date: str) -> float:
+    """The seconds until a date, as HTTP writes it; not a number for what is none."""
+    try:
+        at = parsedate_to_datetime(date)
+    except (ValueError, TypeError, OverflowError):
+        return math.nan
+    return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()

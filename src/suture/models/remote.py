@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from suture.errors import PairingRefused
+from suture.errors import PairingRefused, Transient
 from suture.models.base import ModelRequest, closing
 from suture.models.faults import failed
 from suture.models.transport import Transport
@@ -98,12 +98,17 @@ class RemoteModel:
         )
         head, _, tail = msgspec.json.encode(body).partition(_PLACE)
         decoder = self._exchange.Decoder()
+        whole = False
         async with aclosing(self._transport.post(self._exchange.PATH, [head, *messages, tail])) as chunks:
             async for chunk in chunks:
                 for piece in decoder.feed(chunk):
+                    whole = whole or isinstance(piece, Finish)
                     yield self._named(piece)
         for piece in decoder.end():
+            whole = whole or isinstance(piece, Finish)
             yield self._named(piece)
+        if not whole:
+            raise Transient(f"{self.provider} broke off: its answer has no end")
 
     def _named(self, piece: Piece | Failure) -> Piece:
         """A piece, the end under the name by which reasoning finds its way back.

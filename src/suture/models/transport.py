@@ -69,7 +69,7 @@ class HttpTransport:
         headers = {**self._headers, "content-length": str(length)}
         try:
             async with self._connected().stream("POST", self._url + path, content=content, headers=headers) as response:
-                if response.status_code >= 400:
+                if not response.is_success:
                     said = await response.aread()
                     raise refused(
                         self._provider, response.status_code, said, dict(response.headers), secret=self._secret
